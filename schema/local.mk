@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libtrace: the rank trace, the job record, labels and options (libc only).
+# libprofile: the HDF5 profile file.
+noinst_LTLIBRARIES += libtrace.la
+libtrace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -O2
+libtrace_la_SOURCES = \
+	schema/error.c schema/error.h \
+	schema/job_record.c schema/job_record.h \
+	schema/mpi_kind.c schema/mpi_kind.h \
+	schema/options.c schema/options.h \
+	schema/region_label.c schema/region_label.h \
+	schema/run_path.c schema/run_path.h \
+	schema/trace_format.h \
+	schema/trace_reader.c schema/trace_reader.h \
+	schema/trace_writer.c schema/trace_writer.h \
+	schema/varint.h
+
+EXTRA_DIST += schema/README.md
+
+if !PRELOAD_ONLY
+noinst_LTLIBRARIES += libprofile.la
+libprofile_la_CFLAGS = $(AM_CFLAGS) -O2 $(HDF5_CFLAGS) $(JSONC_CFLAGS)
+libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS)
+libprofile_la_SOURCES = \
+	schema/profile_reader.c schema/profile_reader.h \
+	schema/profile_writer.c schema/profile_writer.h
+endif

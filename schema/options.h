@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WHAT: the one option grammar, after --scope-profile=, in SCOPE_PROFILE and for sp-run.
+ *
+ *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
+ *     WORD = mpi-calls | off | help | out=DIR | merge=srun | merge=off
+ */
+#ifndef SCOPE_OPTIONS_H
+#define SCOPE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schema/error.h"
+
+enum merge_mode { MERGE_SRUN, MERGE_OFF };
+
+enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192 };
+
+struct options {
+    bool mpi_calls;
+    bool off;
+    bool help;
+    enum merge_mode merge;
+    char out[OPTIONS_PATH_MAX]; /* "" : the working directory */
+};
+
+/* Parses text into *options (set to the defaults first). A word may be given once; "off" and "help"
+ * stand alone; a text without mpi-calls, off or help asks for nothing and is an error too.
+ * Returns 0, or -1 and err, which names the word and lists the right ones. */
+int options_parse(struct options *options, const char *text, struct error *err);
+
+/* The text of help: one line per word. */
+extern const char options_help[];
+
+#endif

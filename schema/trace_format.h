@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of a rank trace: what writer and reader agree on (schema/README.md tells the rules). */
+#ifndef SCOPE_TRACE_FORMAT_H
+#define SCOPE_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define TRACE_MAGIC "SPTRACE\n" /* the first eight bytes, written last */
+#define TRACE_SUFFIX ".sptrace"
+
+enum {
+    TRACE_MAJOR = 1, /* a reader refuses another major version */
+    TRACE_MINOR = 0, /* and skips what a newer minor version adds */
+    TRACE_BYTE_ORDER = 0x01020304,
+
+    TRACE_PAGE = 4096,
+    TRACE_SLOTS = 64,
+    TRACE_WINDOW_MIN = 64 * 1024,
+    TRACE_WINDOW_MAX = 4 * 1024 * 1024,
+    TRACE_WINDOW_MAGIC = 0x57505352, /* "RSPW" */
+};
+
+/* Where the fixed parts lie. Windows follow one another from TRACE_WINDOW_OFFSET on. */
+enum {
+    TRACE_HEADER_OFFSET = 0,
+    TRACE_STATE_OFFSET = TRACE_PAGE,
+    TRACE_SLOT_OFFSET = 2 * TRACE_PAGE,
+    TRACE_WINDOW_OFFSET = 3 * TRACE_PAGE,
+};
+
+enum trace_clock { CLOCK_SOURCE_MONOTONIC = 0, CLOCK_SOURCE_TSC = 1, CLOCK_SOURCE_CNTVCT = 2 };
+
+enum trace_family { FAMILY_UNKNOWN = 0, FAMILY_OPENMPI = 1, FAMILY_MPICH = 2 };
+
+/* Why a trace stopped taking events. */
+enum trace_stop {
+    STOP_NONE = 0,
+    STOP_LIMIT = 1,     /* the size allowed per trace */
+    STOP_NO_SPACE = 2,  /* ENOSPC, EDQUOT */
+    STOP_FILE_SIZE = 3, /* RLIMIT_FSIZE */
+    STOP_NO_MEMORY = 4,
+    STOP_IO = 5 /* any other error of the file system */
+};
+
+enum trace_phase {
+    PHASE_OPENED = 1,      /* the header is there */
+    PHASE_INITIALISED = 2, /* MPI_Init came back: init_end is valid */
+    PHASE_FINALISED = 3,   /* MPI_Finalize was called: finalize_start is valid */
+    PHASE_CLOSED = 4,      /* MPI_Finalize came back and everything is written */
+};
+
+/* One instant on three clocks. Ticks are those of the trace's clock, shifted as the header says. */
+struct trace_sync {
+    uint64_t ticks;
+    int64_t monotonic_ns;
+    int64_t realtime_ns;
+};
+
+/* Page 0. Strings end in a zero byte; an empty string or -1 means unknown. */
+struct trace_header {
+    char magic[8];
+    uint32_t byte_order;
+    uint16_t major;
+    uint16_t minor;
+    uint32_t header_size; /* sizeof (struct trace_header) of the writer */
+    uint32_t state_offset;
+    uint32_t slot_offset;
+    uint32_t slot_count;
+    uint32_t window_offset;
+    uint32_t rank;
+    uint32_t world_size;
+    uint32_t world_sequence; /* the how-manieth MPI program of its task */
+    int32_t local_rank;
+    int32_t node_id;
+    int32_t restart; /* times the job was requeued */
+    int32_t pid;
+    uint32_t family;       /* enum trace_family */
+    int32_t thread_level;  /* 0 single, 1 funneled, 2 serialized, 3 multiple */
+    uint32_t clock_source; /* enum trace_clock */
+    uint32_t clock_shift;  /* ticks are the clock's value >> clock_shift */
+    struct trace_sync first_sync;
+    char job[64];        /* "17.0", or "HOST-PID" without Slurm */
+    char world[128];     /* the launcher's name for this MPI_COMM_WORLD */
+    char node[64];       /* Slurm's name of the node */
+    char host[64];       /* gethostname() */
+    char host_key[192];  /* boot id, time namespace, host name: who shares it shares a clock */
+    char mpi_version[256];
+};
+
+/* Page 1, changing. Words are written whole, phase and stopped after what they announce. */
+struct trace_state {
+    uint32_t phase;   /* enum trace_phase */
+    uint32_t stopped; /* enum trace_stop */
+    uint64_t init_end;       /* ticks */
+    uint64_t finalize_start; /* ticks */
+    uint32_t sync_sequence;  /* odd while last_sync changes */
+    uint32_t padding;
+    struct trace_sync last_sync;
+};
+
+/* One cache line per thread: the call in flight. */
+struct trace_slot {
+    uint32_t sequence;  /* odd while the slot changes */
+    uint32_t stream;    /* number of the stream + 1; 0: never used */
+    uint32_t signature; /* id + 1 of the call in flight; 0: outside MPI */
+    uint32_t padding;
+    uint64_t start;   /* ticks */
+    uint64_t dropped; /* events of this stream that found no room */
+    char reserved[32];
+};
+
+/* At the start of every window; records follow. */
+struct trace_window {
+    uint32_t size;     /* bytes of the window, header included; written before any later window */
+    uint32_t magic;    /* written when the rest of this header is valid */
+    uint32_t stream;   /* dense numbers from 0; 0 is the thread that called MPI_Init */
+    uint32_t sequence; /* of this window in its stream, from 0 */
+    uint64_t first_ticks; /* the previous event's end for the first record */
+    struct trace_sync sync;
+    int32_t thread_id; /* gettid() */
+    uint32_t used;     /* bytes up to the last record's end, once the window is full; else 0 */
+};
+
+/* A record is a varint tag and its payload. A zero byte where a tag would begin ends the window.
+ * Tags below TRACE_TAG_EVENT are control records: tag, varint length of the payload, payload; a
+ * reader skips those it does not know. All others are events of signature (tag - TRACE_TAG_EVENT):
+ * varint gap (ticks since the previous event's end in this stream), varint duration (ticks).
+ */
+enum trace_tag {
+    TRACE_TAG_OPERATION = 1,    /* varint kind, name: the rest of the payload; ids count from 0 */
+    TRACE_TAG_SIGNATURE = 2,    /* operation, origin + 1; zigzag bytes, peer, root, tag, comm */
+    TRACE_TAG_COMMUNICATOR = 3, /* see struct trace_communicator */
+    TRACE_TAG_BACK = 4,     /* varint n: the previous event's end counts as n ticks earlier (the end
+                               of an enclosing call is written after the calls it encloses) */
+    TRACE_TAG_RESOLVE = 5,  /* zigzag source, tag, bytes: what the next event's wildcard receive got */
+    TRACE_TAG_SYNC = 6,     /* ticks (8 bytes), monotonic (8), realtime (8) */
+    TRACE_TAG_COMPLETION = 7, /* varint indices of the requests that the next event finished */
+    TRACE_TAG_EVENT = 16
+};
+
+enum { TRACE_RECORD_MAX = 3 * 9 + 16 }; /* room an event needs, headroom of the last varint included */
+enum { TRACE_NAME_MAX = 64 };           /* bytes of an operation's name */
+
+/* What a call was: two calls with equal fields share a signature. */
+struct trace_signature {
+    uint32_t operation; /* id of the operation in the stream */
+    uint32_t origin;    /* id + 1 of the operation that made the request waited for; 0: no request;
+                           ORIGIN_UNKNOWN, ORIGIN_MIXED */
+    int64_t bytes;      /* -1: cannot be known */
+    int32_t peer;       /* rank in the communicator; PEER_* */
+    int32_t root;
+    int32_t tag;
+    int32_t communicator; /* id in the process: 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF, -1 unknown */
+};
+
+enum { ORIGIN_NONE = 0, ORIGIN_UNKNOWN = UINT32_MAX, ORIGIN_MIXED = UINT32_MAX - 1 };
+enum { PEER_NONE = -1 /* also any source, any tag */, PEER_PROC_NULL = -2, PEER_ROOT = -3 };
+
+enum trace_communicator_kind { COMMUNICATOR_INTRA = 0, COMMUNICATOR_INTER = 1 };
+
+/* A communicator as one rank sees it. Ranks that share a key share the communicator. */
+struct trace_communicator {
+    uint32_t id;        /* in the process, from 0, never reused */
+    uint32_t kind;      /* enum trace_communicator_kind */
+    int32_t parent;     /* id, -1 unknown or none */
+    uint32_t rank;      /* of this process in it */
+    uint32_t size;      /* members of the local group */
+    uint64_t key;       /* equal on all members; 0: not known to be */
+    uint64_t handle;    /* the Fortran handle (MPI_Comm_c2f) */
+    uint32_t run_count; /* the members' world ranks as runs: first, count, stride */
+    const struct trace_rank_run *runs;
+};
+
+struct trace_rank_run {
+    uint32_t first;
+    uint32_t count;
+    int32_t stride;
+};
+
+_Static_assert(sizeof(struct trace_header) <= TRACE_PAGE, "the header fits its page");
+_Static_assert(sizeof(struct trace_state) <= TRACE_PAGE, "the state fits its page");
+_Static_assert(sizeof(struct trace_slot) == 64, "a slot is one cache line");
+_Static_assert(TRACE_SLOTS * sizeof(struct trace_slot) <= TRACE_PAGE, "the slots fit their page");
+_Static_assert(sizeof(struct trace_window) == 56, "no padding in the window header");
+
+#endif

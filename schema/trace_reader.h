@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads one rank's trace, also one that is cut off, damaged, hostile or still being written.
+ *
+ * The reader uses pread only, allocates in proportion to what the file really holds, and never
+ * trusts a number in it. A damaged place ends the stream (thread) it lies in, not the trace.
+ *
+ *     struct trace_reader *reader;
+ *     struct trace_record record;
+ *     if (trace_reader_open(&reader, dirfd, name, &err) < 0) ...
+ *     while ((status = trace_reader_next(reader, &record, &err)) > 0) ...
+ *     trace_reader_close(reader);
+ */
+#ifndef SCOPE_TRACE_READER_H
+#define SCOPE_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/error.h"
+#include "schema/mpi_kind.h"
+#include "schema/trace_format.h"
+
+struct trace_reader;
+
+enum record_type {
+    RECORD_WINDOW,       /* a window begins: .window */
+    RECORD_EVENT,        /* .event */
+    RECORD_SIGNATURE,    /* a new signature of this stream: .signature_id */
+    RECORD_COMMUNICATOR, /* .communicator; its runs are valid until the next call */
+    RECORD_SYNC,         /* .sync */
+    RECORD_RESOLVE,      /* .resolve */
+    RECORD_COMPLETION,   /* .completion; valid until the next call */
+};
+
+struct trace_event {
+    uint32_t signature; /* id in the stream: trace_reader_signature tells what it is */
+    uint64_t start;     /* ticks */
+    uint64_t end;       /* ticks, >= start */
+};
+
+struct trace_record {
+    enum record_type type;
+    uint32_t stream;
+    union {
+        struct trace_event event;
+        uint32_t signature_id;
+        struct trace_communicator communicator;
+        struct trace_sync sync;
+        const struct trace_window *window;
+        struct {
+            int64_t source, tag, bytes;
+        } resolve;
+        struct {
+            const uint32_t *indices;
+            size_t count;
+        } completion;
+    };
+};
+
+struct trace_operation {
+    enum mpi_kind kind;
+    char name[TRACE_NAME_MAX + 1]; /* "isend"; [a-z0-9_]+ is checked */
+};
+
+/* Opens dirfd/name (AT_FDCWD works) with O_NOFOLLOW; regular files only.
+ * Returns 0 and *reader, to be closed by the caller, or -1 and err, which names the file:
+ * not a trace, another byte order, another major version, a header cut off.
+ */
+int trace_reader_open(struct trace_reader **reader, int dirfd, const char *name,
+                      struct error *err);
+void trace_reader_close(struct trace_reader *reader);
+
+/* Valid until close. Strings are terminated whatever the file held. The state is as of open. */
+const struct trace_header *trace_reader_header(const struct trace_reader *reader);
+const struct trace_state *trace_reader_state(const struct trace_reader *reader);
+
+/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. */
+const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
+
+/* Gets the next record: windows in file order, the records of a window in order.
+ * Returns 1 and *record, 0 at the end. Returns -1 with err (file, offset, reason) for a damaged
+ * place; the caller may go on calling: the rest of that stream is left out, others are read.
+ */
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record,
+                      struct error *err);
+
+/* Back to the first window, so that a second pass can be made. Definitions are read again. */
+void trace_reader_rewind(struct trace_reader *reader);
+
+/* The signature with this id in stream, or NULL if it has not been read yet. Valid until the next
+ * call of trace_reader_next or _rewind. Its operation and origin are ids in the same stream. */
+const struct trace_signature *trace_reader_signature(const struct trace_reader *reader,
+                                                     uint32_t stream, uint32_t id);
+const struct trace_operation *trace_reader_operation(const struct trace_reader *reader,
+                                                     uint32_t stream, uint32_t id);
+
+/* Numbers of streams seen so far, and of bytes read from the file. */
+uint32_t trace_reader_stream_count(const struct trace_reader *reader);
+uint64_t trace_reader_bytes(const struct trace_reader *reader);
+
+#endif

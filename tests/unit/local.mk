@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Unit tests of what is pure: formats and parsers.
