@@ -79,18 +79,18 @@ struct trace_header {
     uint32_t clock_source; /* enum trace_clock */
     uint32_t clock_shift;  /* ticks are the clock's value >> clock_shift */
     struct trace_sync first_sync;
-    char job[64];        /* "17.0", or "HOST-PID" without Slurm */
-    char world[128];     /* the launcher's name for this MPI_COMM_WORLD */
-    char node[64];       /* Slurm's name of the node */
-    char host[64];       /* gethostname() */
-    char host_key[192];  /* boot id, time namespace, host name: who shares it shares a clock */
+    char job[64];       /* "17.0", or "HOST-PID" without Slurm */
+    char world[128];    /* the launcher's name for this MPI_COMM_WORLD */
+    char node[64];      /* Slurm's name of the node */
+    char host[64];      /* gethostname() */
+    char host_key[192]; /* boot id, time namespace, host name: who shares it shares a clock */
     char mpi_version[256];
 };
 
 /* Page 1, changing. Words are written whole, phase and stopped after what they announce. */
 struct trace_state {
-    uint32_t phase;   /* enum trace_phase */
-    uint32_t stopped; /* enum trace_stop */
+    uint32_t phase;          /* enum trace_phase */
+    uint32_t stopped;        /* enum trace_stop */
     uint64_t init_end;       /* ticks */
     uint64_t finalize_start; /* ticks */
     uint32_t sync_sequence;  /* odd while last_sync changes */
@@ -130,16 +130,19 @@ enum trace_tag {
     TRACE_TAG_OPERATION = 1,    /* varint kind, name: the rest of the payload; ids count from 0 */
     TRACE_TAG_SIGNATURE = 2,    /* operation, origin + 1; zigzag bytes, peer, root, tag, comm */
     TRACE_TAG_COMMUNICATOR = 3, /* see struct trace_communicator */
-    TRACE_TAG_BACK = 4,     /* varint n: the previous event's end counts as n ticks earlier (the end
-                               of an enclosing call is written after the calls it encloses) */
-    TRACE_TAG_RESOLVE = 5,  /* zigzag source, tag, bytes: what the next event's wildcard receive got */
-    TRACE_TAG_SYNC = 6,     /* ticks (8 bytes), monotonic (8), realtime (8) */
+    TRACE_TAG_BACK = 4, /* varint n: the previous event's end counts as n ticks earlier (the end
+                           of an enclosing call is written after the calls it encloses) */
+    TRACE_TAG_RESOLVE =
+        5,              /* zigzag source, tag, bytes: what the next event's wildcard receive got */
+    TRACE_TAG_SYNC = 6, /* ticks (8 bytes), monotonic (8), realtime (8) */
     TRACE_TAG_COMPLETION = 7, /* varint indices of the requests that the next event finished */
     TRACE_TAG_EVENT = 16
 };
 
-enum { TRACE_RECORD_MAX = 3 * 9 + 16 }; /* room an event needs, headroom of the last varint included */
-enum { TRACE_NAME_MAX = 64 };           /* bytes of an operation's name */
+enum {
+    TRACE_RECORD_MAX = 3 * 9 + 16
+};                            /* room an event needs, headroom of the last varint included */
+enum { TRACE_NAME_MAX = 64 }; /* bytes of an operation's name */
 
 /* What a call was: two calls with equal fields share a signature. */
 struct trace_signature {

@@ -67,8 +67,7 @@ struct trace_operation {
  * Returns 0 and *reader, to be closed by the caller, or -1 and err, which names the file:
  * not a trace, another byte order, another major version, a header cut off.
  */
-int trace_reader_open(struct trace_reader **reader, int dirfd, const char *name,
-                      struct error *err);
+int trace_reader_open(struct trace_reader **reader, int dirfd, const char *name, struct error *err);
 void trace_reader_close(struct trace_reader *reader);
 
 /* Valid until close. Strings are terminated whatever the file held. The state is as of open. */
@@ -82,8 +81,7 @@ const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
  * Returns 1 and *record, 0 at the end. Returns -1 with err (file, offset, reason) for a damaged
  * place; the caller may go on calling: the rest of that stream is left out, others are read.
  */
-int trace_reader_next(struct trace_reader *reader, struct trace_record *record,
-                      struct error *err);
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 
 /* Back to the first window, so that a second pass can be made. Definitions are read again. */
 void trace_reader_rewind(struct trace_reader *reader);

@@ -3,8 +3,8 @@
  *
  * A value below 2^(7 n) takes n <= 8 bytes, little endian: (value << n) | 1 << (n - 1), so the
  * number of trailing zero bits of the first byte is n - 1. Larger values take a zero byte and eight
- * bytes of value. The first byte of a value below 2^56 is therefore never zero, which lets zero mean
- * "nothing here yet" in a trace.
+ * bytes of value. The first byte of a value below 2^56 is therefore never zero, which lets zero
+ * mean "nothing here yet" in a trace.
  */
 #ifndef SCOPE_VARINT_H
 #define SCOPE_VARINT_H

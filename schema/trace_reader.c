@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads one rank's trace, also one that is cut off, damaged, hostile or still being written. */
+#define _GNU_SOURCE
+#include "schema/trace_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/regular_file.h"
+#include "schema/varint.h"
+
+enum { NAME_SIZE = 256 };
+enum { STREAMS_MAX = 65536 };
+enum { MEMBERS_MAX = 1 << 26 }; /* ranks of a communicator that a definition may claim */
+
+struct stream {
+    bool damaged;
+    uint32_t windows; /* read so far: the next must have this sequence */
+    uint64_t previous_end;
+    struct trace_signature *signatures;
+    size_t signature_count, signature_room;
+    struct trace_operation *operations;
+    size_t operation_count, operation_room;
+};
+
+struct trace_reader {
+    int fd;
+    char name[NAME_SIZE];
+    uint64_t size; /* of the file as of open */
+    uint64_t bytes_read;
+    struct trace_header header;
+    struct trace_state state;
+    struct trace_slot slots[TRACE_SLOTS];
+
+    struct stream *streams;
+    size_t stream_count, stream_room;
+
+    uint64_t next_window;  /* offset */
+    unsigned char *buffer; /* the current window */
+    size_t buffer_room;
+    struct trace_window window;
+    uint64_t window_offset;
+    const unsigned char *cursor, *end; /* in buffer; NULL between windows */
+
+    struct trace_rank_run *runs; /* of the communicator returned last */
+    size_t run_room;
+    uint32_t *indices; /* of the completion returned last */
+    size_t index_room;
+};
+
+/* Makes room for one more element; false when memory is out. */
+static bool grow(void *array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return true;
+    size_t new_room = *room ? *room * 2 : 16;
+    void *memory;
+    memcpy(&memory, array, sizeof memory);
+    memory = realloc(memory, new_room * size);
+    if (!memory)
+        return false;
+    memcpy(array, &memory, sizeof memory);
+    *room = new_room;
+    return true;
+}
+
+/* Reads up to size bytes at offset; what is there, or -1. */
+static ssize_t read_at(struct trace_reader *reader, void *data, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(reader->fd, (char *)data + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    reader->bytes_read += done;
+    return (ssize_t)done;
+}
+
+static void terminate_strings(struct trace_header *header)
+{
+    header->job[sizeof header->job - 1] = '\0';
+    header->world[sizeof header->world - 1] = '\0';
+    header->node[sizeof header->node - 1] = '\0';
+    header->host[sizeof header->host - 1] = '\0';
+    header->host_key[sizeof header->host_key - 1] = '\0';
+    header->mpi_version[sizeof header->mpi_version - 1] = '\0';
+}
+
+static int check_header(struct trace_reader *reader, ssize_t size, struct error *err)
+{
+    struct trace_header *h = &reader->header;
+    const char *name = reader->name;
+
+    if (size < (ssize_t)sizeof h->magic || memcmp(h->magic, TRACE_MAGIC, sizeof h->magic) != 0)
+        return error_set(err, "%s: not a rank trace", name);
+    if (size < (ssize_t)offsetof(struct trace_header, header_size))
+        return error_set(err, "%s: cut off in its header", name);
+    if (h->byte_order != TRACE_BYTE_ORDER)
+        return error_set(err, "%s: written on a machine of another byte order", name);
+    if (h->major != TRACE_MAJOR)
+        return error_set(err, "%s: trace format %u, this program reads %u", name, h->major,
+                         TRACE_MAJOR);
+    if (size < (ssize_t)sizeof *h || h->header_size < sizeof *h)
+        return error_set(err, "%s: cut off in its header", name);
+    if (h->state_offset < h->header_size ||
+        h->slot_offset < h->state_offset + sizeof reader->state || h->slot_count > TRACE_SLOTS ||
+        h->window_offset < h->slot_offset + h->slot_count * sizeof *reader->slots ||
+        h->window_offset > 1 << 30)
+        return error_set(err, "%s: offset %zu: parts of the trace overlap", name,
+                         offsetof(struct trace_header, state_offset));
+    if (h->world_size == 0 || h->rank >= h->world_size || h->world_size > MEMBERS_MAX)
+        return error_set(err, "%s: offset %zu: rank %u of %u ranks", name,
+                         offsetof(struct trace_header, rank), h->rank, h->world_size);
+    if (h->clock_source > CLOCK_SOURCE_CNTVCT || h->clock_shift > 16)
+        return error_set(err, "%s: offset %zu: unknown clock", name,
+                         offsetof(struct trace_header, clock_source));
+    terminate_strings(h);
+    return 0;
+}
+
+/* The state changes while the rank lives: tries for a last_sync that is not half written. */
+static int read_state(struct trace_reader *reader, struct error *err)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        uint32_t sequence;
+        uint64_t offset = reader->header.state_offset;
+        if (read_at(reader, &reader->state, sizeof reader->state, offset) !=
+            (ssize_t)sizeof reader->state)
+            return error_set(err, "%s: cut off in its state page", reader->name);
+        if (read_at(reader, &sequence, sizeof sequence,
+                    offset + offsetof(struct trace_state, sync_sequence)) == sizeof sequence &&
+            sequence == reader->state.sync_sequence && sequence % 2 == 0)
+            return 0;
+    }
+    /* Stopped in the middle of an update: the first sync point is whole. */
+    reader->state.last_sync = reader->header.first_sync;
+    return 0;
+}
+
+int trace_reader_open(struct trace_reader **result, int dirfd, const char *name, struct error *err)
+{
+    int64_t size;
+    int fd = regular_file_open(dirfd, name, &size, err);
+    if (fd < 0)
+        return -1;
+    struct trace_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) {
+        close(fd);
+        return error_set(err, "%s: out of memory", name);
+    }
+    reader->fd = fd;
+    reader->size = (uint64_t)size;
+    strncpy(reader->name, name, sizeof reader->name - 1);
+
+    ssize_t n = read_at(reader, &reader->header, sizeof reader->header, 0);
+    if (n < 0) {
+        error_set(err, "%s: cannot read: %s", name, strerror(errno));
+        goto fail;
+    }
+    if (check_header(reader, n, err) < 0 || read_state(reader, err) < 0)
+        goto fail;
+    size_t slots_size = reader->header.slot_count * sizeof *reader->slots;
+    if (read_at(reader, reader->slots, slots_size, reader->header.slot_offset) !=
+        (ssize_t)slots_size) {
+        error_set(err, "%s: cut off in its slots", name);
+        goto fail;
+    }
+    reader->next_window = reader->header.window_offset;
+    *result = reader;
+    return 0;
+
+fail:
+    trace_reader_close(reader);
+    return -1;
+}
+
+static void forget_streams(struct trace_reader *reader)
+{
+    for (size_t i = 0; i < reader->stream_count; i++) {
+        free(reader->streams[i].signatures);
+        free(reader->streams[i].operations);
+    }
+    reader->stream_count = 0;
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+    if (!reader)
+        return;
+    forget_streams(reader);
+    free(reader->streams);
+    free(reader->buffer);
+    free(reader->runs);
+    free(reader->indices);
+    close(reader->fd);
+    free(reader);
+}
+
+void trace_reader_rewind(struct trace_reader *reader)
+{
+    forget_streams(reader);
+    reader->next_window = reader->header.window_offset;
+    reader->cursor = reader->end = NULL;
+}
+
+const struct trace_header *trace_reader_header(const struct trace_reader *reader)
+{
+    return &reader->header;
+}
+
+const struct trace_state *trace_reader_state(const struct trace_reader *reader)
+{
+    return &reader->state;
+}
+
+const struct trace_slot *trace_reader_slots(const struct trace_reader *reader)
+{
+    return reader->slots;
+}
+
+uint32_t trace_reader_stream_count(const struct trace_reader *reader)
+{
+    return (uint32_t)reader->stream_count;
+}
+
+uint64_t trace_reader_bytes(const struct trace_reader *reader)
+{
+    return reader->bytes_read;
+}
+
+const struct trace_signature *trace_reader_signature(const struct trace_reader *reader,
+                                                     uint32_t stream, uint32_t id)
+{
+    if (stream >= reader->stream_count || id >= reader->streams[stream].signature_count)
+        return NULL;
+    return &reader->streams[stream].signatures[id];
+}
+
+const struct trace_operation *trace_reader_operation(const struct trace_reader *reader,
+                                                     uint32_t stream, uint32_t id)
+{
+    if (stream >= reader->stream_count || id >= reader->streams[stream].operation_count)
+        return NULL;
+    return &reader->streams[stream].operations[id];
+}
+
+/* Ends the current window and its stream because of what is at p. */
+static int damaged(struct trace_reader *reader, const unsigned char *p, const char *reason,
+                   struct error *err)
+{
+    uint64_t offset = reader->window_offset + (uint64_t)(p - reader->buffer);
+    reader->cursor = NULL;
+    reader->streams[reader->window.stream].damaged = true;
+    return error_set(err, "%s: offset %llu: %s", reader->name, (unsigned long long)offset, reason);
+}
+
+/* The stream called number, made if it is the next one; NULL if that cannot be. */
+static struct stream *stream_for(struct trace_reader *reader, uint32_t number)
+{
+    if (number >= STREAMS_MAX)
+        return NULL;
+    while (number >= reader->stream_count) {
+        if (!grow(&reader->streams, &reader->stream_room, reader->stream_count,
+                  sizeof *reader->streams))
+            return NULL;
+        reader->streams[reader->stream_count++] = (struct stream){0};
+    }
+    return &reader->streams[number];
+}
+
+/* The window's records end where its header says, or, while it is being filled, at a zero tag. */
+static int load_window(struct trace_reader *reader, struct error *err)
+{
+    struct trace_window *window = &reader->window;
+    uint64_t offset = reader->next_window;
+
+    size_t size = window->used ? window->used : window->size;
+    if (size > reader->size - offset)
+        size = (size_t)(reader->size - offset);
+    if (size > reader->buffer_room) {
+        unsigned char *buffer = realloc(reader->buffer, size);
+        if (!buffer)
+            return error_set(err, "%s: out of memory", reader->name);
+        reader->buffer = buffer;
+        reader->buffer_room = size;
+    }
+    ssize_t n = read_at(reader, reader->buffer, size, offset);
+    if (n < (ssize_t)sizeof *window)
+        return error_set(err, "%s: offset %llu: cannot read a window", reader->name,
+                         (unsigned long long)offset);
+    reader->window_offset = offset;
+    reader->cursor = reader->buffer + sizeof *window;
+    reader->end = reader->buffer + n;
+    return 0;
+}
+
+/* Goes to the next window that can be read. 1: there it is; 0: none; -1: err. */
+static int open_window(struct trace_reader *reader, struct error *err)
+{
+    struct trace_window *window = &reader->window;
+
+    for (;;) {
+        uint64_t offset = reader->next_window;
+        if (offset > reader->size || reader->size - offset < sizeof *window)
+            return 0;
+        if (read_at(reader, window, sizeof *window, offset) != (ssize_t)sizeof *window)
+            return 0;
+        if (window->size == 0) /* reserved, never begun: nothing is behind it */
+            return 0;
+        if (window->size < sizeof *window || window->size > TRACE_WINDOW_MAX ||
+            window->used > window->size || (window->used && window->used < sizeof *window)) {
+            reader->next_window = reader->size;
+            return error_set(err, "%s: offset %llu: a window of %u bytes", reader->name,
+                             (unsigned long long)offset, window->size);
+        }
+        uint64_t pages = (window->size + (uint64_t)TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+        if (window->magic != TRACE_WINDOW_MAGIC) { /* taken, but killed before its first record */
+            reader->next_window = offset + pages;
+            if (window->magic == 0)
+                continue;
+            return error_set(err, "%s: offset %llu: not a window", reader->name,
+                             (unsigned long long)offset);
+        }
+        struct stream *stream = stream_for(reader, window->stream);
+        if (!stream) {
+            reader->next_window = offset + pages;
+            return error_set(err, "%s: offset %llu: a window of stream %u", reader->name,
+                             (unsigned long long)offset, window->stream);
+        }
+        if (stream->damaged) {
+            reader->next_window = offset + pages;
+            continue;
+        }
+        if (window->sequence != stream->windows) {
+            reader->next_window = offset + pages;
+            stream->damaged = true;
+            return error_set(err, "%s: offset %llu: window %u of stream %u where %u was expected",
+                             reader->name, (unsigned long long)offset, window->sequence,
+                             window->stream, stream->windows);
+        }
+        int loaded = load_window(reader, err);
+        reader->next_window = offset + pages;
+        if (loaded < 0) {
+            stream->damaged = true;
+            return -1;
+        }
+        stream->windows++;
+        stream->previous_end = window->first_ticks;
+        return 1;
+    }
+}
+
+static bool get_signed(const unsigned char **p, const unsigned char *end, int64_t low, int64_t high,
+                       int64_t *value)
+{
+    uint64_t raw;
+    *p = varint_get(*p, end, &raw);
+    if (!*p)
+        return false;
+    *value = zigzag_decode(raw);
+    return *value >= low && *value <= high;
+}
+
+static bool get_unsigned(const unsigned char **p, const unsigned char *end, uint64_t high,
+                         uint64_t *value)
+{
+    *p = varint_get(*p, end, value);
+    return *p && *value <= high;
+}
+
+static bool name_is_good(const unsigned char *name, size_t length)
+{
+    if (length == 0 || length > TRACE_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool good = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
+                    name[i] == '_';
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool read_operation(struct stream *stream, const unsigned char *p, const unsigned char *end)
+{
+    uint64_t kind;
+    if (!get_unsigned(&p, end, UINT32_MAX, &kind) || !name_is_good(p, (size_t)(end - p)) ||
+        !grow(&stream->operations, &stream->operation_room, stream->operation_count,
+              sizeof *stream->operations))
+        return false;
+    struct trace_operation *operation = &stream->operations[stream->operation_count++];
+    *operation =
+        (struct trace_operation){.kind = kind < KIND_COUNT ? (enum mpi_kind)kind : KIND_OTHER};
+    memcpy(operation->name, p, (size_t)(end - p));
+    return true;
+}
+
+static bool read_signature(struct stream *stream, const unsigned char *p, const unsigned char *end)
+{
+    uint64_t operation, origin;
+    int64_t bytes, peer, root, tag, communicator;
+    bool good = get_unsigned(&p, end, UINT32_MAX, &operation) &&
+                get_unsigned(&p, end, UINT32_MAX, &origin) &&
+                get_signed(&p, end, -1, INT64_MAX, &bytes) &&
+                get_signed(&p, end, INT32_MIN, INT32_MAX, &peer) &&
+                get_signed(&p, end, INT32_MIN, INT32_MAX, &root) &&
+                get_signed(&p, end, INT32_MIN, INT32_MAX, &tag) &&
+                get_signed(&p, end, INT32_MIN, INT32_MAX, &communicator);
+    if (!good || operation >= stream->operation_count)
+        return false;
+    if (origin != ORIGIN_NONE && origin < ORIGIN_MIXED && origin > stream->operation_count)
+        return false;
+    if (!grow(&stream->signatures, &stream->signature_room, stream->signature_count,
+              sizeof *stream->signatures))
+        return false;
+    stream->signatures[stream->signature_count++] = (struct trace_signature){
+        .operation = (uint32_t)operation,
+        .origin = (uint32_t)origin,
+        .bytes = bytes,
+        .peer = (int32_t)peer,
+        .root = (int32_t)root,
+        .tag = (int32_t)tag,
+        .communicator = (int32_t)communicator,
+    };
+    return true;
+}
+
+static bool read_communicator(struct trace_reader *reader, const unsigned char *p,
+                              const unsigned char *end, struct trace_communicator *c)
+{
+    uint64_t id, kind, rank, size, count;
+    int64_t parent;
+    if (!(get_unsigned(&p, end, INT32_MAX, &id) && get_unsigned(&p, end, UINT32_MAX, &kind) &&
+          get_signed(&p, end, -1, INT32_MAX, &parent) &&
+          get_unsigned(&p, end, MEMBERS_MAX, &rank) && get_unsigned(&p, end, MEMBERS_MAX, &size) &&
+          get_unsigned(&p, end, UINT64_MAX, &c->key) &&
+          get_unsigned(&p, end, UINT64_MAX, &c->handle) &&
+          get_unsigned(&p, end, UINT32_MAX, &count)))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t first, members;
+        int64_t stride;
+        if (!(get_unsigned(&p, end, MEMBERS_MAX, &first) &&
+              get_unsigned(&p, end, MEMBERS_MAX, &members) &&
+              get_signed(&p, end, INT32_MIN, INT32_MAX, &stride)))
+            return false;
+        if (!grow(&reader->runs, &reader->run_room, i, sizeof *reader->runs))
+            return false;
+        reader->runs[i] =
+            (struct trace_rank_run){(uint32_t)first, (uint32_t)members, (int32_t)stride};
+    }
+    c->id = (uint32_t)id;
+    c->kind = (uint32_t)kind;
+    c->parent = (int32_t)parent;
+    c->rank = (uint32_t)rank;
+    c->size = (uint32_t)size;
+    c->run_count = (uint32_t)count;
+    c->runs = reader->runs;
+    return true;
+}
+
+static bool read_completion(struct trace_reader *reader, const unsigned char *p,
+                            const unsigned char *end, struct trace_record *record)
+{
+    size_t count = 0;
+    while (p < end) {
+        uint64_t index;
+        if (!get_unsigned(&p, end, INT32_MAX, &index) ||
+            !grow(&reader->indices, &reader->index_room, count, sizeof *reader->indices))
+            return false;
+        reader->indices[count++] = (uint32_t)index;
+    }
+    record->completion.indices = reader->indices;
+    record->completion.count = count;
+    return true;
+}
+
+/* Reads a control record's payload. 1: *record; 0: nothing for the caller; -1: damaged. */
+static int read_control(struct trace_reader *reader, uint64_t tag, const unsigned char *p,
+                        const unsigned char *end, struct trace_record *record)
+{
+    struct stream *stream = &reader->streams[reader->window.stream];
+    uint64_t back;
+
+    switch (tag) {
+    case TRACE_TAG_OPERATION:
+        return read_operation(stream, p, end) ? 0 : -1;
+    case TRACE_TAG_SIGNATURE:
+        record->type = RECORD_SIGNATURE;
+        record->signature_id = (uint32_t)stream->signature_count;
+        return read_signature(stream, p, end) ? 1 : -1;
+    case TRACE_TAG_COMMUNICATOR:
+        record->type = RECORD_COMMUNICATOR;
+        return read_communicator(reader, p, end, &record->communicator) ? 1 : -1;
+    case TRACE_TAG_BACK:
+        if (!get_unsigned(&p, end, stream->previous_end, &back))
+            return -1;
+        stream->previous_end -= back;
+        return 0;
+    case TRACE_TAG_RESOLVE:
+        record->type = RECORD_RESOLVE;
+        return get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.source) &&
+                       get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.tag) &&
+                       get_signed(&p, end, -1, INT64_MAX, &record->resolve.bytes)
+                   ? 1
+                   : -1;
+    case TRACE_TAG_SYNC:
+        if ((size_t)(end - p) < sizeof record->sync)
+            return -1;
+        record->type = RECORD_SYNC;
+        memcpy(&record->sync, p, sizeof record->sync);
+        return 1;
+    case TRACE_TAG_COMPLETION:
+        record->type = RECORD_COMPLETION;
+        return read_completion(reader, p, end, record) ? 1 : -1;
+    default:
+        return 0; /* from a newer minor version */
+    }
+}
+
+/* Reads what follows an event's tag. */
+static bool read_event(struct trace_reader *reader, uint64_t tag, const unsigned char **p,
+                       struct trace_event *event)
+{
+    struct stream *stream = &reader->streams[reader->window.stream];
+    uint64_t gap, duration, id = tag - TRACE_TAG_EVENT;
+
+    *p = varint_get(*p, reader->end, &gap);
+    if (!*p)
+        return false;
+    *p = varint_get(*p, reader->end, &duration);
+    if (!*p || id >= stream->signature_count)
+        return false;
+    if (__builtin_add_overflow(stream->previous_end, gap, &event->start) ||
+        __builtin_add_overflow(event->start, duration, &event->end) || event->end > INT64_MAX)
+        return false;
+    event->signature = (uint32_t)id;
+    stream->previous_end = event->end;
+    return true;
+}
+
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
+{
+    for (;;) {
+        if (!reader->cursor) {
+            int status = open_window(reader, err);
+            if (status > 0) {
+                record->type = RECORD_WINDOW;
+                record->stream = reader->window.stream;
+                record->window = &reader->window;
+            }
+            return status;
+        }
+        const unsigned char *at = reader->cursor, *p = at;
+        record->stream = reader->window.stream;
+        if (at >= reader->end || *at == 0) {
+            reader->cursor = NULL;
+            continue;
+        }
+        uint64_t tag, size;
+        p = varint_get(p, reader->end, &tag);
+        if (!p)
+            return damaged(reader, at, "a record is cut off", err);
+        if (tag >= TRACE_TAG_EVENT) {
+            if (!read_event(reader, tag, &p, &record->event))
+                return damaged(reader, at, "not an event", err);
+            reader->cursor = p;
+            record->type = RECORD_EVENT;
+            return 1;
+        }
+        p = varint_get(p, reader->end, &size);
+        if (!p || size > (uint64_t)(reader->end - p))
+            return damaged(reader, at, "a record is cut off", err);
+        int status = read_control(reader, tag, p, p + size, record);
+        if (status < 0)
+            return damaged(reader, at, "a record with impossible contents", err);
+        reader->cursor = p + size;
+        if (status > 0)
+            return 1;
+    }
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes one rank's trace so that it is valid at every instant, also when the rank is killed. */
+#define _GNU_SOURCE
+#include "schema/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994, FS_BTRFS = 0x9123683e };
+enum { FD_FLOOR = 512 }; /* our descriptors stay out of the way of programs that count on numbers */
+
+enum { CONTROL_MAX = 128 };  /* bytes of the longest payload but those that grow with their input */
+enum { RUNS_MAX = 1024 };    /* runs of ranks kept of a communicator: the rest is left out */
+enum { INDICES_MAX = 1024 }; /* finished requests kept of one call */
+
+static void lock(int *word)
+{
+    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void unlock(int *word)
+{
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+static bool mapping_is_safe(int fd)
+{
+    struct statfs fs;
+    if (fstatfs(fd, &fs) < 0)
+        return false;
+    switch ((unsigned long)fs.f_type) {
+    case FS_EXT4:
+    case FS_XFS:
+    case FS_TMPFS:
+    case FS_BTRFS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The error number that growing the file to size would meet at the file-size limit, or 0. Asked
+ * first because exceeding the limit raises SIGXFSZ. */
+static int file_size_limit(uint64_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > limit.rlim_cur)
+        return EFBIG;
+    return 0;
+}
+
+/* Reserves [offset, offset + size) with SIGXFSZ blocked, should the limit change under us.
+ * fallocate and not posix_fallocate, which would emulate it by writing. Returns 0 or an errno
+ * value. */
+static int reserve(int fd, uint64_t offset, uint64_t size)
+{
+    int error = file_size_limit(offset + size);
+    if (error)
+        return error;
+    sigset_t xfsz, old;
+    sigemptyset(&xfsz);
+    sigaddset(&xfsz, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &xfsz, &old);
+    do {
+        error = fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? errno : 0;
+    } while (error == EINTR);
+    if (error == EFBIG) { /* take the signal that is pending now */
+        struct timespec now = {0};
+        sigtimedwait(&xfsz, NULL, &now);
+    }
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return error;
+}
+
+static int write_at(int fd, const void *data, size_t size, uint64_t offset)
+{
+    const unsigned char *p = data;
+    if (file_size_limit(offset + size))
+        return EFBIG;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, p, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        p += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static enum trace_stop stop_reason(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return STOP_NO_SPACE;
+    case EFBIG:
+        return STOP_FILE_SIZE;
+    case ENOMEM:
+        return STOP_NO_MEMORY;
+    default:
+        return STOP_IO;
+    }
+}
+
+static void stop(struct trace_writer *writer, enum trace_stop reason)
+{
+    uint32_t none = STOP_NONE;
+    __atomic_compare_exchange_n(&writer->state->stopped, &none, reason, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
+}
+
+/* Memory for size bytes at offset: a mapping of the file, or pages that are written out later. */
+static void *window_memory(const struct trace_writer *writer, uint64_t offset, size_t size)
+{
+    int flags = writer->mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, writer->mapped ? writer->fd : -1,
+                        writer->mapped ? (off_t)offset : 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void fill_header(struct trace_header *header, const struct trace_header *identity)
+{
+    *header = *identity;
+    memset(header->magic, 0, sizeof header->magic);
+    header->byte_order = TRACE_BYTE_ORDER;
+    header->major = TRACE_MAJOR;
+    header->minor = TRACE_MINOR;
+    header->header_size = sizeof *header;
+    header->state_offset = TRACE_STATE_OFFSET;
+    header->slot_offset = TRACE_SLOT_OFFSET;
+    header->slot_count = TRACE_SLOTS;
+    header->window_offset = TRACE_WINDOW_OFFSET;
+}
+
+/* Opens the file with a descriptor that is high and closed on exec. */
+static int open_high(int dirfd, const char *name)
+{
+    int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
+    if (high < 0)
+        return fd; /* a low limit on descriptors: the one we have serves */
+    close(fd);
+    return high;
+}
+
+int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name,
+                        const struct trace_header *identity, uint64_t size_limit,
+                        void (*read_clocks)(struct trace_sync *sync), struct error *err)
+{
+    int error;
+
+    memset(writer, 0, sizeof *writer);
+    writer->size_limit = size_limit;
+    writer->read_clocks = read_clocks;
+    writer->fd = open_high(dirfd, name);
+    if (writer->fd < 0) {
+        error = errno;
+        error_set(err, "cannot create %s: %s", name, strerror(error));
+        errno = error;
+        return -1;
+    }
+    error = reserve(writer->fd, 0, TRACE_WINDOW_OFFSET);
+    writer->mapped = error == 0 && mapping_is_safe(writer->fd);
+    if (error == EOPNOTSUPP || error == ENOSYS)
+        error = 0;
+    if (error)
+        goto fail;
+    unsigned char *pages = window_memory(writer, 0, TRACE_WINDOW_OFFSET);
+    if (!pages) {
+        error = errno;
+        goto fail;
+    }
+    writer->file_size = TRACE_WINDOW_OFFSET;
+    writer->header = (struct trace_header *)(void *)pages;
+    writer->state = (struct trace_state *)(void *)(pages + TRACE_STATE_OFFSET);
+    writer->slots = (struct trace_slot *)(void *)(pages + TRACE_SLOT_OFFSET);
+    fill_header(writer->header, identity);
+    writer->state->last_sync = identity->first_sync;
+    writer->state->phase = PHASE_OPENED;
+    uint64_t magic;
+    memcpy(&magic, TRACE_MAGIC, sizeof magic);
+    __atomic_store_n((uint64_t *)(void *)writer->header->magic, magic, __ATOMIC_RELEASE);
+    if (!writer->mapped) {
+        error = write_at(writer->fd, pages, TRACE_WINDOW_OFFSET, 0);
+        if (error) {
+            munmap(pages, TRACE_WINDOW_OFFSET);
+            goto fail;
+        }
+    }
+    return 0;
+
+fail:
+    close(writer->fd);
+    writer->fd = -1;
+    unlinkat(dirfd, name, 0); /* ours: O_EXCL made it, and nothing is in it yet */
+    error_set(err, "cannot write %s: %s", name, strerror(error));
+    errno = error;
+    return -1;
+}
+
+/* The fixed pages of a trace that is not mapped go out with every window and at the end. */
+static void write_pages(struct trace_writer *writer)
+{
+    if (writer->mapped)
+        return;
+    int error = write_at(writer->fd, writer->header, TRACE_WINDOW_OFFSET, 0);
+    if (error)
+        stop(writer, stop_reason(error));
+}
+
+void trace_writer_sync(struct trace_writer *writer, const struct trace_sync *sync)
+{
+    struct trace_state *state = writer->state;
+    lock(&writer->lock);
+    __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    state->last_sync = *sync;
+    __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELEASE);
+    unlock(&writer->lock);
+}
+
+void trace_writer_initialised(struct trace_writer *writer, uint64_t ticks)
+{
+    writer->state->init_end = ticks;
+    __atomic_store_n(&writer->state->phase, PHASE_INITIALISED, __ATOMIC_RELEASE);
+    write_pages(writer);
+}
+
+void trace_writer_finalised(struct trace_writer *writer, uint64_t ticks)
+{
+    writer->state->finalize_start = ticks;
+    __atomic_store_n(&writer->state->phase, PHASE_FINALISED, __ATOMIC_RELEASE);
+    write_pages(writer);
+}
+
+void trace_writer_close(struct trace_writer *writer)
+{
+    struct trace_sync sync;
+    if (writer->fd < 0)
+        return;
+    writer->read_clocks(&sync);
+    trace_writer_sync(writer, &sync);
+    __atomic_store_n(&writer->state->phase, PHASE_CLOSED, __ATOMIC_RELEASE);
+    write_pages(writer);
+    trace_writer_abandon(writer);
+}
+
+void trace_writer_abandon(struct trace_writer *writer)
+{
+    if (writer->fd < 0)
+        return;
+    munmap(writer->header, TRACE_WINDOW_OFFSET);
+    close(writer->fd);
+    writer->fd = -1;
+}
+
+void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer, uint64_t ticks)
+{
+    memset(stream, 0, sizeof *stream);
+    stream->writer = writer;
+    stream->previous_end = ticks;
+    stream->next_size = TRACE_WINDOW_MIN;
+    lock(&writer->lock);
+    stream->number = writer->stream_count++;
+    unlock(&writer->lock);
+    stream->slot = &stream->no_slot;
+    if (stream->number < TRACE_SLOTS) {
+        stream->slot = &writer->slots[stream->number];
+        stream->slot->stream = stream->number + 1;
+    }
+}
+
+void trace_stream_flush(struct trace_stream *stream)
+{
+    struct trace_writer *writer = stream->writer;
+    if (writer->mapped || !stream->window)
+        return;
+    int error = write_at(writer->fd, stream->window, (size_t)(stream->cursor - stream->window),
+                         stream->window_offset);
+    if (error)
+        stop(writer, stop_reason(error));
+    write_pages(writer);
+}
+
+void trace_stream_close(struct trace_stream *stream)
+{
+    struct trace_writer *writer = stream->writer;
+    if (!stream->window)
+        return;
+    struct trace_window *window = (struct trace_window *)(void *)stream->window;
+    uint32_t used = (uint32_t)(stream->cursor - stream->window);
+    uint32_t pages = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+    window->used = used;
+    lock(&writer->lock);
+    bool last = stream->window_offset + stream->window_size == writer->file_size;
+    if (last && ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0) {
+        window->size = pages; /* space behind the records went back */
+        writer->file_size = stream->window_offset + pages;
+    }
+    unlock(&writer->lock);
+    trace_stream_flush(stream);
+    munmap(stream->window, stream->window_size);
+    stream->window = NULL;
+    stream->cursor = stream->end = NULL;
+}
+
+/* Takes the next window's place in the file and its memory. Its size is stored before any later
+ * window can be: a reader that finds none there has reached the end. */
+static unsigned char *take_window(struct trace_stream *stream, uint32_t size, uint64_t *offset,
+                                  int *error)
+{
+    struct trace_writer *writer = stream->writer;
+    unsigned char *memory = NULL;
+
+    lock(&writer->lock);
+    *offset = (writer->file_size + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+    *error = *offset + size > writer->size_limit ? E2BIG : 0;
+    if (*error == 0 && writer->mapped)
+        *error = reserve(writer->fd, *offset, size);
+    if (*error == 0) {
+        memory = window_memory(writer, *offset, size);
+        *error = memory ? 0 : errno;
+    }
+    if (memory) {
+        struct trace_window *window = (struct trace_window *)(void *)memory;
+        __atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
+        writer->file_size = *offset + size;
+    }
+    unlock(&writer->lock);
+    return memory;
+}
+
+bool trace_stream_turn(struct trace_stream *stream, size_t need)
+{
+    struct trace_writer *writer = stream->writer;
+    uint32_t size = stream->next_size;
+    uint64_t offset;
+    int error;
+
+    if (__atomic_load_n(&writer->state->stopped, __ATOMIC_ACQUIRE) != STOP_NONE) {
+        stream->end = stream->cursor;
+        return false;
+    }
+    need += sizeof(struct trace_window) + TRACE_RECORD_MAX;
+    while (size < need && size < TRACE_WINDOW_MAX)
+        size *= 2;
+    if (size < need)
+        return false; /* a record that fits no window; the stream itself goes on */
+    unsigned char *memory = take_window(stream, size, &offset, &error);
+    while (!memory && size > TRACE_WINDOW_MIN && size / 2 >= need) {
+        size /= 2;
+        memory = take_window(stream, size, &offset, &error);
+    }
+    if (!memory) {
+        stop(writer, error == E2BIG ? STOP_LIMIT : stop_reason(error));
+        stream->end = stream->cursor;
+        return false;
+    }
+    if (stream->window) {
+        ((struct trace_window *)(void *)stream->window)->used =
+            (uint32_t)(stream->cursor - stream->window);
+        trace_stream_flush(stream);
+        munmap(stream->window, stream->window_size);
+    }
+
+    struct trace_window *window = (struct trace_window *)(void *)memory;
+    window->stream = stream->number;
+    window->sequence = stream->window_count++;
+    window->first_ticks = stream->previous_end;
+    window->thread_id = (int32_t)syscall(SYS_gettid);
+    writer->read_clocks(&window->sync);
+    trace_writer_sync(writer, &window->sync);
+    __atomic_store_n(&window->magic, TRACE_WINDOW_MAGIC, __ATOMIC_RELEASE);
+    TRACE_STORED();
+    /* A plain-memory window must be known in the file, or later ones of other threads are not
+     * found. */
+    if (!writer->mapped)
+        (void)write_at(writer->fd, window, sizeof *window, offset);
+
+    stream->window = memory;
+    stream->window_offset = offset;
+    stream->window_size = size;
+    stream->next_size = size < TRACE_WINDOW_MAX ? size * 2 : size;
+    stream->cursor = memory + sizeof *window;
+    stream->end = memory + size - TRACE_RECORD_MAX;
+    return true;
+}
+
+/* Makes sure a control record with this payload size can be stored without turning the window. */
+static bool room_for(struct trace_stream *stream, size_t payload)
+{
+    size_t need = payload + 2 * VARINT_MAX + VARINT_HEADROOM;
+    return stream->cursor + need <= stream->end || trace_stream_turn(stream, need);
+}
+
+static void put_control(struct trace_stream *stream, enum trace_tag tag,
+                        const unsigned char *payload, size_t size)
+{
+    unsigned char *p = stream->cursor;
+    unsigned char *q = varint_put(p + varint_size(tag), size);
+    TRACE_STORED();
+    memcpy(q, payload, size);
+    TRACE_STORED();
+    trace_commit(p, tag);
+    stream->cursor = q + size;
+}
+
+uint32_t trace_stream_operation(struct trace_stream *stream, enum mpi_kind kind, const char *name)
+{
+    unsigned char payload[CONTROL_MAX];
+    size_t length = strnlen(name, TRACE_NAME_MAX);
+    unsigned char *p = varint_put(payload, kind);
+    memcpy(p, name, length);
+    if (!room_for(stream, sizeof payload))
+        return UINT32_MAX;
+    put_control(stream, TRACE_TAG_OPERATION, payload, (size_t)(p + length - payload));
+    return stream->operation_count++;
+}
+
+uint32_t trace_stream_signature(struct trace_stream *stream, const struct trace_signature *s)
+{
+    unsigned char payload[CONTROL_MAX];
+    unsigned char *p = varint_put(payload, s->operation);
+    p = varint_put(p, s->origin);
+    p = varint_put(p, zigzag_encode(s->bytes));
+    p = varint_put(p, zigzag_encode(s->peer));
+    p = varint_put(p, zigzag_encode(s->root));
+    p = varint_put(p, zigzag_encode(s->tag));
+    p = varint_put(p, zigzag_encode(s->communicator));
+    if (!room_for(stream, sizeof payload))
+        return UINT32_MAX;
+    put_control(stream, TRACE_TAG_SIGNATURE, payload, (size_t)(p - payload));
+    return stream->signature_count++;
+}
+
+void trace_stream_communicator(struct trace_stream *stream, const struct trace_communicator *c)
+{
+    unsigned char payload[CONTROL_MAX + RUNS_MAX * 3 * 5];
+    uint32_t runs = c->run_count < RUNS_MAX ? c->run_count : RUNS_MAX;
+    unsigned char *p = varint_put(payload, c->id);
+    p = varint_put(p, c->kind);
+    p = varint_put(p, zigzag_encode(c->parent));
+    p = varint_put(p, c->rank);
+    p = varint_put(p, c->size);
+    p = varint_put(p, c->key);
+    p = varint_put(p, c->handle);
+    p = varint_put(p, runs);
+    for (uint32_t i = 0; i < runs; i++) {
+        p = varint_put(p, c->runs[i].first);
+        p = varint_put(p, c->runs[i].count);
+        p = varint_put(p, zigzag_encode(c->runs[i].stride));
+    }
+    if (room_for(stream, (size_t)(p - payload)))
+        put_control(stream, TRACE_TAG_COMMUNICATOR, payload, (size_t)(p - payload));
+}
+
+void trace_stream_sync(struct trace_stream *stream)
+{
+    struct trace_sync sync;
+    unsigned char payload[sizeof sync];
+    stream->writer->read_clocks(&sync);
+    trace_writer_sync(stream->writer, &sync);
+    memcpy(payload, &sync, sizeof sync);
+    if (room_for(stream, sizeof payload))
+        put_control(stream, TRACE_TAG_SYNC, payload, sizeof payload);
+}
+
+void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes)
+{
+    unsigned char payload[CONTROL_MAX];
+    unsigned char *p = varint_put(payload, zigzag_encode(source));
+    p = varint_put(p, zigzag_encode(tag));
+    p = varint_put(p, zigzag_encode(bytes));
+    if (room_for(stream, sizeof payload))
+        put_control(stream, TRACE_TAG_RESOLVE, payload, (size_t)(p - payload));
+}
+
+void trace_stream_completion(struct trace_stream *stream, const int *indices, size_t count)
+{
+    unsigned char payload[INDICES_MAX * 5 + VARINT_HEADROOM];
+    unsigned char *p = payload;
+    for (size_t i = 0; i < count && i < INDICES_MAX; i++)
+        p = varint_put(p, (uint32_t)indices[i]);
+    if (room_for(stream, (size_t)(p - payload)))
+        put_control(stream, TRACE_TAG_COMPLETION, payload, (size_t)(p - payload));
+}
+
+void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
+                             uint64_t end)
+{
+    unsigned char payload[VARINT_HEADROOM];
+    uint64_t back = start < stream->previous_end ? stream->previous_end - start : 0;
+    if (end < start)
+        end = start; /* counters of two processors may differ by a few ticks */
+    if (!room_for(stream, VARINT_MAX + TRACE_RECORD_MAX)) {
+        stream->slot->dropped++;
+        return;
+    }
+    if (back > 0) {
+        unsigned char *p = varint_put(payload, back);
+        put_control(stream, TRACE_TAG_BACK, payload, (size_t)(p - payload));
+        stream->previous_end = start;
+    }
+    trace_stream_event(stream, signature, start, end);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes one rank's trace so that it is valid at every instant, also when the rank is killed.
+ *
+ * Windows of the file are mapped and records are stored straight into them: no buffer is lost with
+ * the process. Where a mapping is not safe (see trace_writer_create) windows are plain memory that
+ * is written out when full. The commit rule: payload first, then the tag's later bytes, last the
+ * tag's first byte with a release store; until then the zero byte there ends the window.
+ *
+ * A writer belongs to a process, a stream to one thread of it. Nothing here prints, and only the
+ * functions that say so call the system.
+ */
+#ifndef SCOPE_TRACE_WRITER_H
+#define SCOPE_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/error.h"
+#include "schema/mpi_kind.h"
+#include "schema/trace_format.h"
+#include "schema/varint.h"
+
+struct trace_writer {
+    int fd;
+    bool mapped;         /* windows are mappings of the file; else they are written when full */
+    uint64_t size_limit; /* bytes this trace may grow to */
+    uint64_t file_size;  /* reserved so far */
+    int lock;            /* over file_size and stream_count */
+    uint32_t stream_count;
+    struct trace_header *header; /* TRACE_WINDOW_OFFSET bytes: header, state, slots */
+    struct trace_state *state;
+    struct trace_slot *slots;
+    void (*read_clocks)(struct trace_sync *sync);
+};
+
+/* What one thread writes to. The first cache line is all that an event touches. */
+struct trace_stream {
+    unsigned char *cursor;   /* where the next record goes */
+    unsigned char *end;      /* no record may begin at or behind; = cursor once stopped */
+    uint64_t previous_end;   /* ticks: what the next gap counts from */
+    struct trace_slot *slot; /* the call in flight */
+    struct trace_writer *writer;
+    unsigned char *window;  /* start of the current window; NULL before the first */
+    uint64_t window_offset; /* in the file */
+    uint32_t window_size;
+    uint32_t next_size; /* of the window to come */
+    uint32_t number;
+    uint32_t window_count;
+    uint32_t signature_count;
+    uint32_t operation_count;
+    struct trace_slot no_slot; /* for threads beyond TRACE_SLOTS */
+} __attribute__((aligned(64)));
+
+/* Creates dirfd/name (O_EXCL, 0666 under the umask) and its fixed pages, identity's strings and
+ * numbers included; magic, version, sizes and offsets are filled in here.
+ * Windows are mapped where space can be reserved and local file systems keep mappings safe (ext4,
+ * xfs, btrfs, tmpfs); else written when full. read_clocks is called whenever a sync point is
+ * wanted. Returns 0; -1 with errno of the failed call and err: EEXIST if the name is taken.
+ */
+int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name,
+                        const struct trace_header *identity, uint64_t size_limit,
+                        void (*read_clocks)(struct trace_sync *sync), struct error *err);
+
+/* Takes a sync point into the state page. */
+void trace_writer_sync(struct trace_writer *writer, const struct trace_sync *sync);
+
+/* Marks how far the rank has come; ticks goes into init_end or finalize_start. */
+void trace_writer_initialised(struct trace_writer *writer, uint64_t ticks);
+void trace_writer_finalised(struct trace_writer *writer, uint64_t ticks);
+
+/* Writes what is only in memory, gives unused space back, marks the trace closed and releases it.
+ * No stream may be used afterwards. */
+void trace_writer_close(struct trace_writer *writer);
+
+/* Lets go of descriptor and memory without touching the file: for the child after fork(). */
+void trace_writer_abandon(struct trace_writer *writer);
+
+/* Sets up a stream of the calling thread; its first event's gap counts from ticks. A stream that
+ * finds no room counts what it drops, like any other. */
+void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer, uint64_t ticks);
+
+/* Writes out what a stream holds in memory; without effect on a mapped trace. */
+void trace_stream_flush(struct trace_stream *stream);
+
+/* Releases the stream's window. Its records stay. */
+void trace_stream_close(struct trace_stream *stream);
+
+/* Opens the next window for at least need bytes of records. Returns false when the trace has
+ * stopped, by now or before: the caller's record is dropped. */
+bool trace_stream_turn(struct trace_stream *stream, size_t need);
+
+/* Defines what later records refer to; the id, or UINT32_MAX when the trace has stopped. */
+uint32_t trace_stream_operation(struct trace_stream *stream, enum mpi_kind kind, const char *name);
+uint32_t trace_stream_signature(struct trace_stream *stream, const struct trace_signature *s);
+void trace_stream_communicator(struct trace_stream *stream, const struct trace_communicator *c);
+
+/* Writes a sync point into the stream and the state page. */
+void trace_stream_sync(struct trace_stream *stream);
+
+/* Writes what the wildcard receive that ends next really got. */
+void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes);
+
+/* Writes which requests of its array the call that ends next finished. */
+void trace_stream_completion(struct trace_stream *stream, const int *indices, size_t count);
+
+/* Called after every store that matters for the commit rule; tests stop the writer there. */
+#ifndef TRACE_STORED
+#define TRACE_STORED() ((void)0)
+#endif
+
+/* Stores tag (below 2^33) at p, whose first byte is zero: the payload behind it becomes a record.
+ */
+static inline void trace_commit(unsigned char *p, uint64_t tag)
+{
+    size_t size = varint_size(tag);
+    uint64_t word = tag << size | UINT64_C(1) << (size - 1);
+    for (size_t i = size - 1; i > 0; i--) {
+        p[i] = (unsigned char)(word >> 8 * i);
+        TRACE_STORED();
+    }
+    __atomic_store_n(p, (unsigned char)word, __ATOMIC_RELEASE);
+    TRACE_STORED();
+}
+
+/* The slow half of trace_stream_event: end of window, or a start before the previous end. */
+void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
+                             uint64_t end);
+
+/* Writes the event of a call that has ended. */
+static inline void trace_stream_event(struct trace_stream *stream, uint32_t signature,
+                                      uint64_t start, uint64_t end)
+{
+    unsigned char *p = stream->cursor;
+    if (__builtin_expect(p >= stream->end || start < stream->previous_end || end < start, 0)) {
+        trace_stream_event_slow(stream, signature, start, end);
+        return;
+    }
+    uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
+    unsigned char *q = varint_put(p + varint_size(tag), start - stream->previous_end);
+    TRACE_STORED();
+    q = varint_put(q, end - start);
+    TRACE_STORED();
+    trace_commit(p, tag);
+    stream->cursor = q;
+    stream->previous_end = end;
+}
+
+/* Shows the call that begins now to whoever looks; returns the one it is nested in, for _leave. */
+static inline uint32_t trace_stream_enter(struct trace_stream *stream, uint32_t signature,
+                                          uint64_t start)
+{
+    struct trace_slot *slot = stream->slot;
+    uint32_t outer = slot->signature, sequence = slot->sequence;
+    __atomic_store_n(&slot->sequence, sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    slot->signature = signature + 1;
+    slot->start = start;
+    __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
+    return outer;
+}
+
+static inline void trace_stream_leave(struct trace_stream *stream, uint32_t outer)
+{
+    __atomic_store_n(&stream->slot->signature, outer, __ATOMIC_RELAXED);
+}
+
+#endif
