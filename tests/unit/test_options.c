@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WHAT is taken strictly, and a wrong word is named beside the right ones. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/options.h"
+
+static struct options options;
+static struct error err;
+
+static void takes(const char *text)
+{
+    err.text[0] = '\0';
+    cr_assert_eq(options_parse(&options, text, &err), 0, "%s: %s", text, err.text);
+}
+
+static void refuses(const char *text, const char *message)
+{
+    err.text[0] = '\0';
+    cr_expect_eq(options_parse(&options, text, &err), -1, "%s was taken", text);
+    cr_expect_str_eq(err.text, message);
+}
+
+#define WORDS "; the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
+
+Test(options, mpi_calls_alone_merges_in_the_working_directory)
+{
+    takes("mpi-calls");
+    cr_expect(options.mpi_calls);
+    cr_expect_not(options.off);
+    cr_expect_not(options.help);
+    cr_expect_eq(options.merge, MERGE_SRUN);
+    cr_expect_str_empty(options.out);
+}
+
+Test(options, words_stand_in_any_order)
+{
+    takes("merge=off,out=/scratch/%u/%j,mpi-calls");
+    cr_expect(options.mpi_calls);
+    cr_expect_eq(options.merge, MERGE_OFF);
+    cr_expect_str_eq(options.out, "/scratch/%u/%j");
+    takes("mpi-calls,merge=srun");
+    cr_expect_eq(options.merge, MERGE_SRUN);
+}
+
+Test(options, off_and_help_stand_alone)
+{
+    takes("off");
+    cr_expect(options.off);
+    cr_expect_not(options.mpi_calls);
+    takes("help");
+    cr_expect(options.help);
+    refuses("off,mpi-calls", "off stands alone, without other words");
+    refuses("help,out=x", "help stands alone, without other words");
+}
+
+Test(options, a_comma_or_a_backslash_is_escaped)
+{
+    takes("mpi-calls,out=a\\,b\\\\c,merge=off");
+    cr_expect_str_eq(options.out, "a,b\\c");
+    cr_expect_eq(options.merge, MERGE_OFF);
+    refuses("mpi-calls,out=a\\b",
+            "a backslash in \"out=a\\b\" is not before a comma or a backslash");
+    refuses("mpi-calls\\", "a backslash in \"mpi-calls\\\" is not before a comma or a backslash");
+}
+
+Test(options, an_unknown_word_is_named_with_the_right_ones)
+{
+    refuses("mpi-cals", "unknown word \"mpi-cals\"" WORDS);
+    refuses("mpi-calls,nonsense", "unknown word \"nonsense\"" WORDS);
+    refuses("MPI-CALLS", "unknown word \"MPI-CALLS\"" WORDS);
+    refuses("mpi-calls,outer=x", "unknown word \"outer=x\"" WORDS);
+    refuses("./app", "unknown word \"./app\"" WORDS);
+    refuses("(null)", "unknown word \"(null)\"" WORDS);
+    refuses("mpi-calls,likwid=CLOCK", "unknown word \"likwid=CLOCK\"" WORDS);
+}
+
+Test(options, an_empty_word_is_refused)
+{
+    refuses("", "empty word" WORDS);
+    refuses("mpi-calls,", "empty word" WORDS);
+    refuses(",mpi-calls", "empty word" WORDS);
+    refuses("=x", "unknown word \"=x\"" WORDS);
+}
+
+Test(options, values_are_checked)
+{
+    refuses("mpi-calls,merge=sometimes", "unknown value \"sometimes\" of merge" WORDS);
+    refuses("mpi-calls,merge=", "unknown value \"\" of merge" WORDS);
+    refuses("mpi-calls,merge", "merge needs a value: merge=srun or merge=off");
+    refuses("mpi-calls,out", "out needs a directory: out=DIR");
+    refuses("mpi-calls,out=", "out= needs a directory");
+    refuses("mpi-calls=all", "mpi-calls takes no value, but \"all\" was given");
+    refuses("off=", "off takes no value, but \"\" was given");
+}
+
+Test(options, patterns_are_checked_before_anything_runs)
+{
+    takes("mpi-calls,out=%j-%s-%u-%x-%A-%a-100%%");
+    refuses("mpi-calls,out=%N", "%N cannot stand in out=: all nodes and tasks share one directory; "
+                                "the patterns are %j %s %u %x %A %a and %%");
+    refuses("mpi-calls,out=x%q", "unknown pattern %q in out=; the patterns are %j %s %u %x %A %a "
+                                 "and %%");
+    refuses("mpi-calls,out=x%", "the directory of out= ends in a single %; the patterns are %j %s "
+                                "%u %x %A %a and %%");
+}
+
+Test(options, a_word_is_given_once)
+{
+    refuses("mpi-calls,mpi-calls", "mpi-calls is given twice");
+    refuses("mpi-calls,out=a,out=a", "out= is given twice");
+    refuses("mpi-calls,merge=off,merge=srun", "merge= is given twice");
+    refuses("off,off", "off is given twice");
+}
+
+Test(options, something_must_be_asked_for)
+{
+    refuses("out=x", "nothing to record is asked for: add mpi-calls");
+    refuses("merge=off", "nothing to record is asked for: add mpi-calls");
+}
+
+Test(options, control_characters_do_not_reach_the_terminal)
+{
+    refuses("a\033[2Jb\n", "unknown word \"a?[2Jb?\"" WORDS);
+}
+
+Test(options, length_is_bounded)
+{
+    static char text[OPTIONS_TEXT_MAX + 8];
+    memset(text, 'a', OPTIONS_TEXT_MAX);
+    refuses(text, "the text is longer than 8191 bytes");
+    text[OPTIONS_TEXT_MAX - 1] = '\0'; /* the longest that is looked at */
+    cr_expect_eq(options_parse(&options, text, &err), -1);
+    cr_expect(strstr(err.text, "aaa...\"") != NULL, "%s", err.text);
+
+    int start = snprintf(text, sizeof text, "mpi-calls,out=");
+    memset(text + start, 'a', OPTIONS_PATH_MAX);
+    text[start + OPTIONS_PATH_MAX] = '\0';
+    refuses(text, "the directory of out= is longer than 4095 bytes");
+    text[start + OPTIONS_PATH_MAX - 1] = '\0';
+    takes(text);
+    cr_expect_eq(strlen(options.out), OPTIONS_PATH_MAX - 1);
+}
+
+Test(options, help_names_every_word)
+{
+    static const char *const words[] = {"mpi-calls", "off",        "help",
+                                        "out=DIR",   "merge=srun", "merge=off"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
+}
