@@ -28,16 +28,15 @@ size_t region_label_print(const struct region_label *label, char text[static REG
     return (size_t)length;
 }
 
-size_t region_label_print_tags(const struct region_label *label,
-                               char text[static REGION_TAGS_SIZE])
+size_t region_label_print_tags(const struct region_label *label, char text[static REGION_TAGS_SIZE])
 {
-    int length = snprintf(text, REGION_TAGS_SIZE,
-                          "[\"mpi\", \"mpi.kind:%s\", \"mpi.operation:" NAME
-                          "\", \"mpi.bytes:%" PRId64 "\", \"mpi.peer:%" PRId64
-                          "\", \"mpi.root:%" PRId64 "\", \"mpi.tag:%" PRId64
-                          "\", \"mpi.communicator:%" PRId64 "\"",
-                          mpi_kind_word(label->kind), NAME_ARGS(label->operation), label->bytes,
-                          label->peer, label->root, label->tag, label->communicator);
+    int length =
+        snprintf(text, REGION_TAGS_SIZE,
+                 "[\"mpi\", \"mpi.kind:%s\", \"mpi.operation:" NAME "\", \"mpi.bytes:%" PRId64
+                 "\", \"mpi.peer:%" PRId64 "\", \"mpi.root:%" PRId64 "\", \"mpi.tag:%" PRId64
+                 "\", \"mpi.communicator:%" PRId64 "\"",
+                 mpi_kind_word(label->kind), NAME_ARGS(label->operation), label->bytes, label->peer,
+                 label->root, label->tag, label->communicator);
     if (label->request)
         length += snprintf(text + length, REGION_TAGS_SIZE - (size_t)length,
                            ", \"mpi.request:" NAME "\"", NAME_ARGS(label->request));

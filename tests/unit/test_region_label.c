@@ -17,8 +17,7 @@ Test(region_label, prints_the_grammar_of_the_package)
                                  .communicator = 7};
     char text[REGION_LABEL_SIZE];
     size_t length = region_label_print(&label, text);
-    cr_assert_str_eq(text,
-                     "mpi:send kind=point-to-point bytes=32 peer=2 root=-1 tag=9 comm=7");
+    cr_assert_str_eq(text, "mpi:send kind=point-to-point bytes=32 peer=2 root=-1 tag=9 comm=7");
     cr_assert_eq(length, strlen(text));
 }
 
@@ -33,8 +32,8 @@ Test(region_label, a_wait_names_the_request)
                                  .tag = 17};
     char text[REGION_LABEL_SIZE];
     region_label_print(&label, text);
-    cr_assert_str_eq(
-        text, "mpi:wait kind=wait bytes=64 peer=0 root=-1 tag=17 comm=0 request=irecv");
+    cr_assert_str_eq(text,
+                     "mpi:wait kind=wait bytes=64 peer=0 root=-1 tag=17 comm=0 request=irecv");
 }
 
 Test(region_label, the_longest_label_and_tags_fit)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One row of a profile file's index, as it is written and read back. */
+#ifndef SCOPE_PROFILE_ROW_H
+#define SCOPE_PROFILE_ROW_H
+
+#include <stdint.h>
+
+/* One (rank, region) pair: which events are its own, and what they sum up to. Times in ns. */
+struct profile_row {
+    uint32_t region; /* index into the names given to profile_writer_index */
+    uint32_t rank;
+    uint64_t first; /* event */
+    uint64_t count; /* of events, not 0 */
+    int64_t total, minimum, maximum;
+    int64_t first_duration, last_duration; /* of the first and last event in stored order */
+    int64_t earliest_start, latest_end;
+    int64_t exclusive; /* total less the time in directly nested calls */
+    double mean, m2;   /* of the durations; m2: sum of squared deviations from mean */
+    const char *tags;  /* JSON array; NULL: [] */
+};
+
+#endif

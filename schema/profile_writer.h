@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes a profile file: HDF5 in schema 3 of the Python package scope-profiler.
+ *
+ *     struct profile_writer *writer;
+ *     profile_writer_create(&writer, path, &err)
+ *     profile_writer_set_*(writer, ...)                metadata
+ *     profile_writer_reserve(writer, events, lanes)    room for all events, known beforehand
+ *     profile_writer_put(writer, first, ...)           slices of it, in any order
+ *     profile_writer_index(writer, ...)                what the slices are
+ *     profile_writer_ranks, _communicators, _threads   our own groups
+ *     profile_writer_close(writer, &err)               on disk, or an error
+ *
+ * Text that is no UTF-8 is stored with '?' in place of the offending bytes, since the package
+ * could not print it. All functions that return int return 0, or -1 and err.
+ */
+#ifndef SCOPE_PROFILE_WRITER_H
+#define SCOPE_PROFILE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/error.h"
+#include "schema/profile_row.h"
+
+struct profile_writer;
+
+/* What is known of one rank's trace: a row of /scope_profile/ranks. */
+struct profile_rank {
+    uint32_t rank;
+    const char *state; /* "complete", ... */
+    const char *host, *node;
+    int32_t pid;
+    uint32_t threads; /* that called MPI */
+    uint64_t events, dropped, trace_bytes;
+    int64_t end_ns;          /* last sign of life on the timeline of the file */
+    int64_t clock_offset_ns; /* what was added to the rank's CLOCK_MONOTONIC */
+};
+
+/* One communicator: a row of /scope_profile/communicators. */
+struct profile_communicator {
+    int64_t id; /* job-wide */
+    uint64_t key;
+    const char *kind; /* "intra", "inter" */
+    int64_t parent;   /* job-wide id; -1 none or unknown */
+    uint32_t size;
+    const char *members; /* world ranks, "0-3,8-14:2" */
+};
+
+/* What one rank calls a communicator: a row of /scope_profile/communicator_handles. */
+struct profile_handle {
+    int64_t id; /* job-wide; -1: could not be told */
+    uint32_t rank;
+    uint32_t local_id;
+    uint32_t local_rank; /* of this rank in the communicator */
+    uint64_t handle;     /* of Fortran */
+};
+
+/* One thread that called MPI: a row of /thread_table. */
+struct profile_thread {
+    uint32_t rank;
+    uint32_t index; /* what the lanes of profile_writer_put mean */
+    int32_t thread_id;
+    int64_t start_ns, end_ns;
+};
+
+/* Makes a new file; one that is there already is an error. */
+int profile_writer_create(struct profile_writer **writer, const char *path, struct error *err);
+
+/* Attributes of /metadata. A NULL value is left out; a long one is cut at 60000 bytes. A list is
+ * cut where it would no longer fit an attribute (64 KiB). */
+int profile_writer_set_text(struct profile_writer *writer, const char *name, const char *value,
+                            struct error *err);
+int profile_writer_set_number(struct profile_writer *writer, const char *name, int64_t value,
+                              struct error *err);
+int profile_writer_set_list(struct profile_writer *writer, const char *name,
+                            const char *const *values, size_t count, struct error *err);
+
+/* Makes the event columns with room for events; once per file. */
+int profile_writer_reserve(struct profile_writer *writer, uint64_t events, bool lanes,
+                           struct error *err);
+
+/* Writes count events from number first on; lane is ignored if lanes were not reserved. A start is
+ * relative to the previous one of its row, absolute for the first. Goes past HDF5 (one pwrite per
+ * column), so threads may write different slices at once. */
+int profile_writer_put(struct profile_writer *writer, uint64_t first, size_t count,
+                       const int64_t *starts, const int64_t *durations, const int64_t *lanes,
+                       struct error *err);
+/* Reads back what was put. */
+int profile_writer_get(struct profile_writer *writer, uint64_t first, size_t count, int64_t *starts,
+                       int64_t *durations, int64_t *lanes, struct error *err);
+
+/* Writes the names of all regions (each used by a row at least) and the rows. */
+int profile_writer_index(struct profile_writer *writer, const char *const *names, size_t name_count,
+                         const struct profile_row *rows, size_t row_count, struct error *err);
+
+int profile_writer_ranks(struct profile_writer *writer, const struct profile_rank *ranks,
+                         size_t count, struct error *err);
+int profile_writer_communicators(struct profile_writer *writer,
+                                 const struct profile_communicator *communicators, size_t count,
+                                 const struct profile_handle *handles, size_t handle_count,
+                                 struct error *err);
+int profile_writer_threads(struct profile_writer *writer, const struct profile_thread *threads,
+                           size_t count, struct error *err);
+
+/* Closes and frees in any case; 0 only if everything is on disk (fsync). */
+int profile_writer_close(struct profile_writer *writer, struct error *err);
+/* Closes and frees; the file's content does not matter any more. */
+void profile_writer_discard(struct profile_writer *writer);
+
+#endif
