@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The names of the variables that hand a run to its processes.
+ *
+ * Those of a Slurm step begin with SLURM_, because only such names survive --export=NONE.
+ */
+#ifndef SCOPE_RUN_ENVIRONMENT_H
+#define SCOPE_RUN_ENVIRONMENT_H
+
+/* From the plugin to the tasks of one step. */
+#define STEP_ENV_RUN "SLURM_SCOPE_PROFILE_RUN"         /* absolute path of the run directory */
+#define STEP_ENV_STEP "SLURM_SCOPE_PROFILE_STEP"       /* "JOB.STEP" that asked for it */
+#define STEP_ENV_WHAT "SLURM_SCOPE_PROFILE_WHAT"       /* WHAT as the user gave it */
+#define STEP_ENV_PRELOAD "SLURM_SCOPE_PROFILE_PRELOAD" /* what was put in front of LD_PRELOAD */
+#define STEP_ENV_COMMAND "SLURM_SCOPE_PROFILE_COMMAND" /* the step's words, joined by blanks */
+#define STEP_ENV_PARENT "SLURM_SCOPE_PROFILE_PARENT"   /* absolute out=, patterns unresolved */
+
+/* From sp-run to the processes below it. */
+#define RUN_ENV_RUN "SCOPE_PROFILE_RUN"
+#define RUN_ENV_WHAT "SCOPE_PROFILE_WHAT"
+#define RUN_ENV_COMMAND "SCOPE_PROFILE_COMMAND"
+
+enum { RUN_COMMAND_MAX = 4096 }; /* bytes of a command variable, the rest is cut */
+
+#endif

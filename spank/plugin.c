@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The SPANK plugin: hands each of Slurm's callbacks to the part that runs in that program.
+ *
+ * No callback fails, but for a wrong option on a command line: whatever goes wrong costs the
+ * profile, never the job.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#include "spank/settings.h"
+#include "spank/srun.h"
+#include "spank/stepd.h"
+
+SPANK_PLUGIN(scope_profile, 1)
+
+static struct settings settings;
+
+static int take_option(int value, const char *what, int remote)
+{
+    (void)value;
+    if (!remote)
+        return srun_option(what);
+    stepd_option(what);
+    return 0;
+}
+
+/* The value is not optional (has_arg 1): otherwise "--scope-profile mpi-calls ./app" would run a
+ * program "mpi-calls". A forgotten value takes ./app for WHAT, and is refused with the words. */
+static struct spank_option option = {
+    .name = (char *)"scope-profile",
+    .arginfo = (char *)"WHAT",
+    .usage = (char *)"profile the MPI calls of all ranks into one file beside the job: "
+                     "mpi-calls, mpi-calls,out=DIR, mpi-calls,merge=off, off; help explains them",
+    .has_arg = 1,
+    .cb = take_option,
+};
+
+/* slurmd's log is the administrator's; a user of srun sees the message with -v. */
+static void complain(const char *message)
+{
+    if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
+        slurm_verbose("scope-profile: %s", message);
+    else
+        slurm_error("scope-profile: %s", message);
+}
+
+int slurm_spank_init(spank_t spank, int argc, char *argv[])
+{
+    spank_context_t context = spank_context();
+    settings_read(&settings, argc, argv, complain);
+    if ((context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE) &&
+        spank_option_register(spank, &option) != ESPANK_SUCCESS)
+        slurm_error("scope-profile: the option --scope-profile cannot be registered");
+    return 0;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
+{
+    (void)spank, (void)argc, (void)argv;
+    if (spank_context() == S_CTX_LOCAL)
+        srun_announce();
+    return 0;
+}
+
+int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    srun_launch(spank);
+    return 0;
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    stepd_task(spank, &settings);
+    return 0;
+}
+
+int slurm_spank_exit(spank_t spank, int argc, char *argv[])
+{
+    (void)spank, (void)argc, (void)argv;
+    if (spank_context() == S_CTX_LOCAL)
+        srun_finish(&settings);
+    return 0;
+}

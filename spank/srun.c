@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin's part in srun (and, for the option alone, in salloc and sbatch). */
+#include "spank/srun.h"
+
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/command_text.h"
+#include "schema/options.h"
+#include "schema/run_environment.h"
+#include "spank/merge_child.h"
+#include "spank/run_place.h"
+
+static struct options options; /* all false until the option is given */
+static char what[OPTIONS_TEXT_MAX];
+static char parent[OPTIONS_PATH_MAX];
+static char run[OPTIONS_PATH_MAX]; /* "" until the step is launched */
+static bool own_job;               /* whoever runs srun is the user of the job */
+
+static void give_up(const struct error *err)
+{
+    fprintf(stderr, "scope-profile: %s: the step is run without profiling\n", err->text);
+    options.mpi_calls = false;
+}
+
+int srun_option(const char *text)
+{
+    struct error err;
+    if (options_parse(&options, text ? text : "", &err) < 0) {
+        fprintf(stderr, "scope-profile: %s\n", err.text);
+        return -1;
+    }
+    if (options.help) {
+        fputs(options_help, stdout);
+        exit(0);
+    }
+    strcpy(what, text);
+    return 0;
+}
+
+void srun_announce(void)
+{
+    struct error err;
+    if (!options.mpi_calls)
+        return;
+    if (run_place_parent(options.out, parent, sizeof parent, &err) < 0) {
+        give_up(&err);
+        return;
+    }
+    setenv(STEP_ENV_PARENT, parent, 1);
+    setenv(STEP_ENV_WHAT, what, 1);
+}
+
+static void set_command(spank_t spank)
+{
+    char text[RUN_COMMAND_MAX];
+    int argc;
+    char **argv;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS)
+        return;
+    command_text(argc, argv, text, sizeof text);
+    setenv(STEP_ENV_COMMAND, text, 1);
+}
+
+/* Fills names with what out= may ask for; job and step are those of the first component. */
+static int name_run(spank_t spank, char job[static 16], char step[static 16],
+                    struct run_names *names)
+{
+    uint32_t job_id, step_id;
+    uid_t user_id;
+    if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_UID, &user_id) != ESPANK_SUCCESS)
+        return -1;
+    own_job = user_id == geteuid() && user_id == getuid();
+    snprintf(job, 16, "%u", job_id);
+    snprintf(step, 16, "%u", step_id);
+    const struct passwd *user = strstr(parent, "%u") ? getpwuid(user_id) : NULL;
+    const char *array_job = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID");
+    *names = (struct run_names){
+        .job = job,
+        .step = step,
+        .user = user ? user->pw_name : NULL,
+        .job_name = getenv("SLURM_JOB_NAME"),
+        .array_job = array_job ? array_job : job,
+        .array_task = task ? task : "0",
+    };
+    return 0;
+}
+
+void srun_launch(spank_t spank)
+{
+    char job[16], step[16], both[40];
+    struct run_names names;
+    struct error err;
+    if (!options.mpi_calls || name_run(spank, job, step, &names) < 0)
+        return;
+    if (run_place_directory(parent, &names, getenv("SLURM_RESTART_COUNT"), run, sizeof run, &err) <
+        0) {
+        run[0] = '\0';
+        give_up(&err);
+        return;
+    }
+    snprintf(both, sizeof both, "%s.%s", job, step);
+    setenv(STEP_ENV_RUN, run, 1);
+    setenv(STEP_ENV_STEP, both, 1);
+    set_command(spank);
+}
+
+void srun_finish(const struct settings *settings)
+{
+    if (run[0] == '\0' || options.merge != MERGE_SRUN)
+        return;
+    if (own_job)
+        merge_child_run(settings->merge_tool, run);
+    else /* root would be writing into somebody's directory */
+        fprintf(stderr, "scope-profile: srun ran for another user: sp-merge %s is left to them\n",
+                run);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin's part in srun (and, for the option alone, in salloc and sbatch). */
+#ifndef SCOPE_SRUN_H
+#define SCOPE_SRUN_H
+
+#include <slurm/spank.h>
+
+#include "spank/settings.h"
+
+/* Takes the option's value; the last one counts. Prints the words and exits for "help".
+ * Returns 0, or -1 after having said on stderr what is wrong with it. */
+int srun_option(const char *what);
+
+/* srun's arguments are read: hands on what holds for all components of a heterogeneous step. */
+void srun_announce(void);
+
+/* The step has its number: hands on where its run goes. */
+void srun_launch(spank_t spank);
+
+/* The step has ended. */
+void srun_finish(const struct settings *settings);
+
+#endif

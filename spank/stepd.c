@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin's part in slurmstepd: what a task gets into its environment, or loses from it. */
+#include "spank/stepd.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "schema/command_text.h"
+#include "schema/ld_preload.h"
+#include "schema/options.h"
+#include "schema/run_environment.h"
+#include "spank/program.h"
+#include "spank/root_change.h"
+#include "spank/run_place.h"
+#include "spank/task.h"
+
+static bool asked;
+static char what[OPTIONS_TEXT_MAX];
+
+void stepd_option(const char *text)
+{
+    struct options options;
+    asked = text && options_parse(&options, text, NULL) == 0 && options.mpi_calls;
+    if (asked)
+        strcpy(what, text);
+}
+
+/* Slurm and the MPI launchers start these by srun to start the ranks from; they are no ranks. */
+static bool is_launcher(const struct task *task)
+{
+    static const char *const launchers[] = {"orted", "prted", "hydra_pmi_proxy",
+                                            "hydra_bstrap_proxy"};
+    const char *slash = strrchr(task->argv[0], '/');
+    const char *name = slash ? slash + 1 : task->argv[0];
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        if (strcmp(name, launchers[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes library out of LD_PRELOAD. */
+static void take_out(const struct task *task, const char *library)
+{
+    char *left;
+    const char *value = task_get(task, "LD_PRELOAD");
+    if (!value || ld_preload_remove(value, library, &left) < 0)
+        return;
+    if (!left)
+        task_unset(task, "LD_PRELOAD");
+    else if (strcmp(left, value) != 0)
+        task_set(task, "LD_PRELOAD", left);
+    free(left);
+}
+
+/* Undoes what an outer step put into the environment this task inherits, and what srun handed on to
+ * it; an environment that holds nothing of ours is not touched. */
+static void clean(const struct task *task)
+{
+    static const char *const names[] = {STEP_ENV_RUN,     STEP_ENV_STEP,    STEP_ENV_WHAT,
+                                        STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT};
+    const char *value = task_get(task, STEP_ENV_PRELOAD);
+    char *library = value ? strdup(value) : NULL; /* the environment moves when it is changed */
+    if (library)
+        take_out(task, library);
+    free(library);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        task_unset(task, names[i]);
+}
+
+/* Whether ld.so could load the library here and now: a container may lack the file, a mount may
+ * forbid to execute it. */
+static int check_library(const char *library, struct error *reason)
+{
+    if (!ld_preload_can_hold(library))
+        return error_set(reason, "%s cannot stand in LD_PRELOAD", library);
+    int fd = open(library, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(reason, "%s cannot be read here", library);
+    void *page = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (page == MAP_FAILED)
+        return error_set(reason, "%s cannot be loaded here", library);
+    munmap(page, 1);
+    return 0;
+}
+
+/* What a task is to be given. */
+struct injection {
+    char step[64], run[OPTIONS_PATH_MAX], command[RUN_COMMAND_MAX];
+    char *preload; /* to be freed */
+};
+
+/* Where srun said the run goes; components of a heterogeneous step other than the first were told
+ * the parent alone, and work it out from their own environment, as srun did. */
+static int find_run(const struct task *task, struct injection *injection, struct error *reason)
+{
+    struct run_names names = {
+        .job = task_get(task, "SLURM_JOB_ID"),
+        .step = task_get(task, "SLURM_STEP_ID"),
+        .user = task_get(task, "SLURM_JOB_USER"),
+        .job_name = task_get(task, "SLURM_JOB_NAME"),
+        .array_job = task_get(task, "SLURM_ARRAY_JOB_ID"),
+        .array_task = task_get(task, "SLURM_ARRAY_TASK_ID"),
+    };
+    if (!names.job || !names.step)
+        return error_set(reason, "the job and the step are not known here");
+    snprintf(injection->step, sizeof injection->step, "%s.%s", names.job, names.step);
+
+    const char *step = task_get(task, STEP_ENV_STEP), *run = task_get(task, STEP_ENV_RUN);
+    const char *command = task_get(task, STEP_ENV_COMMAND);
+    if (step && run && strcmp(step, injection->step) == 0 && strlen(run) < sizeof injection->run) {
+        strcpy(injection->run, run);
+        snprintf(injection->command, sizeof injection->command, "%s", command ? command : "");
+        return 0;
+    }
+    const char *parent = task_get(task, STEP_ENV_PARENT);
+    if (!parent)
+        return error_set(reason, "srun did not say where the profile goes");
+    if (!names.array_job)
+        names.array_job = names.job;
+    if (!names.array_task)
+        names.array_task = "0";
+    command_text(task->argc, task->argv, injection->command, sizeof injection->command);
+    return run_place_directory(parent, &names, task_get(task, "SLURM_RESTART_COUNT"),
+                               injection->run, sizeof injection->run, reason);
+}
+
+static int check_room(const struct task *task, const struct injection *injection,
+                      const char *library, struct error *reason)
+{
+    enum { NAMES = 256 };
+    size_t extra = NAMES + strlen(injection->step) + strlen(injection->run) + strlen(what) +
+                   strlen(injection->command) + 2 * strlen(library);
+    if (!injection->preload)
+        return error_set(reason, "no memory");
+    if (!task_has_room(task, extra))
+        return error_set(reason, "the environment is nearly full");
+    return 0;
+}
+
+static int set_all(const struct task *task, const struct injection *injection, const char *library,
+                   struct error *reason)
+{
+    const struct {
+        const char *name, *value;
+    } variables[] = {
+        {STEP_ENV_RUN, injection->run},
+        {STEP_ENV_STEP, injection->step},
+        {STEP_ENV_WHAT, what},
+        {STEP_ENV_PRELOAD, library},
+        {STEP_ENV_COMMAND, injection->command},
+        {"LD_PRELOAD", injection->preload},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (task_set(task, variables[i].name, variables[i].value) < 0)
+            return error_set(reason, "%s is too long for the environment", variables[i].name);
+    }
+    task_unset(task, STEP_ENV_PARENT);
+    return 0;
+}
+
+/* Whatever the reason is, the task starts as it would have without us. */
+static int inject(const struct task *task, const char *library, struct error *reason)
+{
+    struct injection injection;
+    int status;
+    if (program_check(task->argv[0], task_get(task, "PATH"), reason) < 0 ||
+        root_change_check(task->argc, task->argv, library, reason) < 0 ||
+        check_library(library, reason) < 0 || find_run(task, &injection, reason) < 0)
+        return -1;
+
+    const char *outer = task_get(task, STEP_ENV_PRELOAD);
+    if (outer && strcmp(outer, library) != 0)
+        take_out(task, outer);
+    injection.preload = ld_preload_add(task_get(task, "LD_PRELOAD"), library);
+    status = check_room(task, &injection, library, reason);
+    if (status == 0)
+        status = set_all(task, &injection, library, reason);
+    free(injection.preload);
+    return status;
+}
+
+/* One line for the whole step, on the user's stderr. */
+static void say(const struct task *task, const struct error *reason)
+{
+    const char *rank = task_get(task, "SLURM_PROCID");
+    if (reason->text[0] != '\0' && rank && strcmp(rank, "0") == 0)
+        dprintf(STDERR_FILENO, "scope-profile: %s: it is run without profiling\n", reason->text);
+}
+
+void stepd_task(spank_t spank, const struct settings *settings)
+{
+    struct task task;
+    struct error reason;
+    if (task_read(&task, spank) < 0)
+        return;
+    if (!asked || !task.is_program || is_launcher(&task)) {
+        clean(&task);
+        return;
+    }
+    if (inject(&task, settings->preload, &reason) < 0) {
+        clean(&task);
+        say(&task, &reason);
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin's part in slurmstepd: what a task gets into its environment, or loses from it. */
+#ifndef SCOPE_STEPD_H
+#define SCOPE_STEPD_H
+
+#include <slurm/spank.h>
+
+#include "spank/settings.h"
+
+/* Takes the option's value as srun sent it. A value that cannot be understood asks for nothing. */
+void stepd_option(const char *what);
+
+/* Prepares the environment of the task that is about to start; runs as the user, in its root. */
+void stepd_task(spank_t spank, const struct settings *settings);
+
+#endif

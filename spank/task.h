@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A task that is about to start, as Slurm shows it: its words and its environment. */
+#ifndef SCOPE_TASK_H
+#define SCOPE_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <slurm/spank.h>
+
+struct task {
+    spank_t spank;
+    bool is_program; /* of a step of the user's own, neither batch script nor interactive shell */
+    int argc;
+    char **argv;
+};
+
+/* Returns 0, or -1 if Slurm does not tell. Nothing is to be released. */
+int task_read(struct task *task, spank_t spank);
+
+/* The value of a variable of the task, or NULL; valid until the next change. */
+const char *task_get(const struct task *task, const char *name);
+
+/* Set and unset a variable of the task. task_set returns -1 if the value did not get there: Slurm
+ * drops a long one without an error. value must not be part of the task's environment. */
+int task_set(const struct task *task, const char *name, const char *value);
+void task_unset(const struct task *task, const char *name);
+
+/* Whether the kernel will still start the task with extra more bytes in its environment. */
+bool task_has_room(const struct task *task, size_t extra);
+
+#endif
