@@ -49,21 +49,31 @@ static void forward(int signals, pid_t child)
     }
 }
 
-/* Waits until the child has ended, which the end of the pipe tells. */
+/* Whether the child has ended; it is then reaped. flags as for waitpid. */
+static bool has_ended(pid_t child, int flags)
+{
+    pid_t got = waitpid(child, NULL, flags);
+    return got == child || (got < 0 && errno != EINTR);
+}
+
+/* Waits until the child has ended. The pipe's end tells it at once, unless the child left another
+ * process behind that holds it, which the look every so often finds out. */
 static void wait_for(pid_t child, int ended, const sigset_t *stop)
 {
+    enum { LOOK_MS = 200 };
     int signals = signalfd(-1, stop, SFD_NONBLOCK | SFD_CLOEXEC);
     struct pollfd wait[] = {{.fd = ended, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
-    while (poll(wait, 2, -1) >= 0 || errno == EINTR) {
-        if (wait[0].revents)
-            break;
+    int flags = WNOHANG;
+    while (!has_ended(child, flags)) {
+        if (poll(wait, 2, LOOK_MS) <= 0)
+            continue;
         if (wait[1].revents)
             forward(signals, child);
+        if (wait[0].revents)
+            flags = 0; /* it is about to end */
     }
     if (signals >= 0)
         close(signals);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
 }
 
 void merge_child_run(const char *tool, const char *run)

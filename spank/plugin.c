@@ -37,12 +37,10 @@ static struct spank_option option = {
     .cb = take_option,
 };
 
-/* slurmd's log is the administrator's; a user of srun sees the message with -v. */
+/* What is wrong in plugstack.conf goes to the administrator, in slurmd's log, and to no user. */
 static void complain(const char *message)
 {
-    if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
-        slurm_verbose("scope-profile: %s", message);
-    else
+    if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR)
         slurm_error("scope-profile: %s", message);
 }
 

@@ -15,6 +15,8 @@
 #include "spank/merge_child.h"
 #include "spank/run_place.h"
 
+enum { COMPONENTS_MAX = 1024 }; /* Slurm allows 128 */
+
 static struct options options; /* all false until the option is given */
 static char what[OPTIONS_TEXT_MAX];
 static char parent[OPTIONS_PATH_MAX];
@@ -66,6 +68,22 @@ static void set_command(spank_t spank)
     setenv(STEP_ENV_COMMAND, text, 1);
 }
 
+/* In an allocation of several components, tasks of each of them see the id of the first one. */
+static void use_leader(char job[static 16])
+{
+    char name[64];
+    const char *size = getenv("SLURM_HET_SIZE"), *leader = getenv("SLURM_JOB_ID_HET_GROUP_0");
+    int count = size ? atoi(size) : 0;
+    for (int i = 1; leader && i < count && i < COMPONENTS_MAX; i++) {
+        snprintf(name, sizeof name, "SLURM_JOB_ID_HET_GROUP_%d", i);
+        const char *component = getenv(name);
+        if (component && strcmp(component, job) == 0) {
+            snprintf(job, 16, "%s", leader);
+            return;
+        }
+    }
+}
+
 /* Fills names with what out= may ask for; job and step are those of the first component. */
 static int name_run(spank_t spank, char job[static 16], char step[static 16],
                     struct run_names *names)
@@ -79,6 +97,7 @@ static int name_run(spank_t spank, char job[static 16], char step[static 16],
     own_job = user_id == geteuid() && user_id == getuid();
     snprintf(job, 16, "%u", job_id);
     snprintf(step, 16, "%u", step_id);
+    use_leader(job);
     const struct passwd *user = strstr(parent, "%u") ? getpwuid(user_id) : NULL;
     const char *array_job = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID");
     *names = (struct run_names){

@@ -3,6 +3,7 @@
 #include "spank/stepd.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
+#include "spank/multi_prog.h"
 #include "spank/program.h"
 #include "spank/root_change.h"
 #include "spank/run_place.h"
@@ -75,19 +77,35 @@ static void clean(const struct task *task)
 
 /* Whether ld.so could load the library here and now: a container may lack the file, a mount may
  * forbid to execute it. */
-static int check_library(const char *library, struct error *reason)
+static int check_library(const struct task *task, const char *library, struct error *reason)
 {
+    const char *node = task_get(task, "SLURMD_NODENAME");
     if (!ld_preload_can_hold(library))
-        return error_set(reason, "%s cannot stand in LD_PRELOAD", library);
+        return error_set(reason, "%s: the path %s cannot stand in LD_PRELOAD", task->argv[0],
+                         library);
     int fd = open(library, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(reason, "%s cannot be read here", library);
-    void *page = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-    close(fd);
+    void *page = fd < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
     if (page == MAP_FAILED)
-        return error_set(reason, "%s cannot be loaded here", library);
+        return error_set(reason, "%s: %s cannot be loaded on %s", task->argv[0], library,
+                         node ? node : "this node");
     munmap(page, 1);
     return 0;
+}
+
+/* The program that the task runs. Under --multi-prog Slurm tells the list's name and then its text,
+ * by which alone it can be told from a program with such an argument. */
+static const char *program_of(const struct task *task, char name[static PATH_MAX])
+{
+    uint32_t id;
+    char file[PATH_MAX];
+    if (task->argc < 2 || !strchr(task->argv[1], '\n') ||
+        program_find(task->argv[0], task_get(task, "PATH"), file, sizeof file) ||
+        spank_get_item(task->spank, S_TASK_GLOBAL_ID, &id) != ESPANK_SUCCESS ||
+        multi_prog_find(task->argv[1], id, name, PATH_MAX) < 0)
+        return task->argv[0];
+    return name;
 }
 
 /* What a task is to be given. */
@@ -109,7 +127,7 @@ static int find_run(const struct task *task, struct injection *injection, struct
         .array_task = task_get(task, "SLURM_ARRAY_TASK_ID"),
     };
     if (!names.job || !names.step)
-        return error_set(reason, "the job and the step are not known here");
+        return error_set(reason, "%s: the job and the step are not known", task->argv[0]);
     snprintf(injection->step, sizeof injection->step, "%s.%s", names.job, names.step);
 
     const char *step = task_get(task, STEP_ENV_STEP), *run = task_get(task, STEP_ENV_RUN);
@@ -121,14 +139,17 @@ static int find_run(const struct task *task, struct injection *injection, struct
     }
     const char *parent = task_get(task, STEP_ENV_PARENT);
     if (!parent)
-        return error_set(reason, "srun did not say where the profile goes");
+        return error_set(reason, "%s: srun did not say where the profile goes", task->argv[0]);
     if (!names.array_job)
         names.array_job = names.job;
     if (!names.array_task)
         names.array_task = "0";
     command_text(task->argc, task->argv, injection->command, sizeof injection->command);
-    return run_place_directory(parent, &names, task_get(task, "SLURM_RESTART_COUNT"),
-                               injection->run, sizeof injection->run, reason);
+    struct error err;
+    if (run_place_directory(parent, &names, task_get(task, "SLURM_RESTART_COUNT"), injection->run,
+                            sizeof injection->run, &err) < 0)
+        return error_set(reason, "%s: %s", task->argv[0], err.text);
+    return 0;
 }
 
 static int check_room(const struct task *task, const struct injection *injection,
@@ -138,9 +159,9 @@ static int check_room(const struct task *task, const struct injection *injection
     size_t extra = NAMES + strlen(injection->step) + strlen(injection->run) + strlen(what) +
                    strlen(injection->command) + 2 * strlen(library);
     if (!injection->preload)
-        return error_set(reason, "no memory");
+        return error_set(reason, "%s: no memory", task->argv[0]);
     if (!task_has_room(task, extra))
-        return error_set(reason, "the environment is nearly full");
+        return error_set(reason, "%s: its environment is nearly full", task->argv[0]);
     return 0;
 }
 
@@ -159,7 +180,8 @@ static int set_all(const struct task *task, const struct injection *injection, c
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (task_set(task, variables[i].name, variables[i].value) < 0)
-            return error_set(reason, "%s is too long for the environment", variables[i].name);
+            return error_set(reason, "%s: %s is too long for the environment", task->argv[0],
+                             variables[i].name);
     }
     task_unset(task, STEP_ENV_PARENT);
     return 0;
@@ -169,10 +191,11 @@ static int set_all(const struct task *task, const struct injection *injection, c
 static int inject(const struct task *task, const char *library, struct error *reason)
 {
     struct injection injection;
+    char name[PATH_MAX];
     int status;
-    if (program_check(task->argv[0], task_get(task, "PATH"), reason) < 0 ||
+    if (program_check(program_of(task, name), task_get(task, "PATH"), reason) < 0 ||
         root_change_check(task->argc, task->argv, library, reason) < 0 ||
-        check_library(library, reason) < 0 || find_run(task, &injection, reason) < 0)
+        check_library(task, library, reason) < 0 || find_run(task, &injection, reason) < 0)
         return -1;
 
     const char *outer = task_get(task, STEP_ENV_PRELOAD);

@@ -2,6 +2,7 @@
 /* A task that is about to start, as Slurm shows it: its words and its environment. */
 #include "spank/task.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -57,16 +58,28 @@ void task_unset(const struct task *task, const char *name)
         spank_unsetenv(task->spank, name);
 }
 
+/* The stack's limit when the program starts, in bytes. Slurm sets the one that srun propagates
+ * after task_init; until then it is in the environment, after a 'U' where the user asked for it. */
+static rlim_t stack_limit(const struct task *task)
+{
+    struct rlimit now;
+    const char *text = task_get(task, "SLURM_RLIMIT_STACK");
+    rlim_t limit = getrlimit(RLIMIT_STACK, &now) == 0 ? now.rlim_cur : 0;
+    if (!text)
+        return limit;
+    rlim_t later = strtoull(text + (*text == 'U'), NULL, 10);
+    return later < limit ? later : limit;
+}
+
 bool task_has_room(const struct task *task, size_t extra)
 {
+    /* What the kernel allows for words and environment: a quarter of the stack within bounds. */
     enum { LEAST = 128 * 1024, MOST = 6 * 1024 * 1024, SPARE = 16 * 1024 };
-    struct rlimit stack;
-    size_t used = extra + SPARE, limit = LEAST;
+    rlim_t limit = stack_limit(task) / 4;
+    size_t used = extra + SPARE;
     for (int i = 0; i < task->argc; i++)
         used += strlen(task->argv[i]) + 1 + sizeof(char *);
     for (char **variable = environment(task); *variable; variable++)
         used += strlen(*variable) + 1 + sizeof(char *);
-    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur / 4 > limit)
-        limit = stack.rlim_cur / 4 < MOST ? (size_t)stack.rlim_cur / 4 : MOST;
-    return used <= limit;
+    return used <= (limit < LEAST ? LEAST : limit < MOST ? limit : MOST);
 }
