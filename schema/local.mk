@@ -4,13 +4,16 @@
 noinst_LTLIBRARIES += libtrace.la
 libtrace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -O2
 libtrace_la_SOURCES = \
+	schema/command_text.c schema/command_text.h \
 	schema/error.c schema/error.h \
 	schema/job_record.c schema/job_record.h \
 	schema/ld_preload.c schema/ld_preload.h \
+	schema/lock.h \
 	schema/mpi_kind.c schema/mpi_kind.h \
 	schema/options.c schema/options.h \
 	schema/region_label.c schema/region_label.h \
 	schema/regular_file.c schema/regular_file.h \
+	schema/run_environment.h \
 	schema/run_path.c schema/run_path.h \
 	schema/trace_format.h \
 	schema/trace_reader.c schema/trace_reader.h \

@@ -157,7 +157,7 @@ static bool is_sanitizer(const char *name)
 
 /* Looks through the strings by chunks. Of a string only the start is kept, which is longer than any
  * name that is looked for. */
-static bool names_sanitizer(int fd, const struct strings *strings)
+static const char *check_names(int fd, const struct strings *strings)
 {
     char chunk[CHUNK], name[32];
     size_t length = 0;
@@ -165,7 +165,7 @@ static bool names_sanitizer(int fd, const struct strings *strings)
     for (uint64_t done = 0; done < size;) {
         size_t part = size - done < sizeof chunk ? (size_t)(size - done) : sizeof chunk;
         if (!read_at(fd, chunk, part, strings->offset + done))
-            return false; /* cut off: the loader will say so */
+            return damaged;
         done += part;
         for (size_t i = 0; i < part; i++) {
             if (chunk[i] != '\0') {
@@ -175,11 +175,11 @@ static bool names_sanitizer(int fd, const struct strings *strings)
             }
             name[length] = '\0';
             if (is_sanitizer(name))
-                return true;
+                return "is built with a sanitizer, which wants to be loaded first";
             length = 0;
         }
     }
-    return false;
+    return NULL;
 }
 
 const char *elf_check(int fd)
@@ -198,7 +198,5 @@ const char *elf_check(int fd)
     if (!find_segment(fd, &header, PT_DYNAMIC, &segment) ||
         !find_strings(fd, &header, &segment, &strings))
         return damaged;
-    if (names_sanitizer(fd, &strings))
-        return "is built with a sanitizer, which wants to be loaded first";
-    return NULL;
+    return check_names(fd, &strings);
 }

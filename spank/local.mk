@@ -1,1 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# The SPANK plugin: nothing but libc, and no symbol for Slurm but those it looks for.
+slurmplugin_LTLIBRARIES = scope_profile.la
+scope_profile_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSP_PRELOAD_PATH='"$(pkglibdir)/libscope_preload.so"' \
+	-DSP_MERGE_PATH='"$(bindir)/sp-merge"'
+scope_profile_la_CFLAGS = $(AM_CFLAGS) -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+scope_profile_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,relro -Wl,-z,now \
+	-Wl,--version-script=$(top_srcdir)/spank/scope_profile.map
+scope_profile_la_LIBADD = libtrace.la
+scope_profile_la_DEPENDENCIES = libtrace.la spank/scope_profile.map
+scope_profile_la_SOURCES = \
+	spank/elf_check.c spank/elf_check.h \
+	spank/merge_child.c spank/merge_child.h \
+	spank/multi_prog.c spank/multi_prog.h \
+	spank/plugin.c \
+	spank/program.c spank/program.h \
+	spank/root_change.c spank/root_change.h \
+	spank/run_place.c spank/run_place.h \
+	spank/settings.c spank/settings.h \
+	spank/srun.c spank/srun.h \
+	spank/stepd.c spank/stepd.h \
+	spank/task.c spank/task.h
+
+EXTRA_DIST += spank/scope_profile.map
