@@ -14,23 +14,14 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "schema/lock.h"
+
 enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994, FS_BTRFS = 0x9123683e };
 enum { FD_FLOOR = 512 }; /* our descriptors stay out of the way of programs that count on numbers */
 
 enum { CONTROL_MAX = 128 };  /* bytes of the longest payload but those that grow with their input */
 enum { RUNS_MAX = 1024 };    /* runs of ranks kept of a communicator: the rest is left out */
 enum { INDICES_MAX = 1024 }; /* finished requests kept of one call */
-
-static void lock(int *word)
-{
-    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE)) {
-    }
-}
-
-static void unlock(int *word)
-{
-    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
-}
 
 static bool mapping_is_safe(int fd)
 {
@@ -226,12 +217,12 @@ static void write_pages(struct trace_writer *writer)
 void trace_writer_sync(struct trace_writer *writer, const struct trace_sync *sync)
 {
     struct trace_state *state = writer->state;
-    lock(&writer->lock);
+    lock_take(&writer->lock);
     __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     state->last_sync = *sync;
     __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELEASE);
-    unlock(&writer->lock);
+    lock_give(&writer->lock);
 }
 
 void trace_writer_initialised(struct trace_writer *writer, uint64_t ticks)
@@ -262,10 +253,8 @@ void trace_writer_close(struct trace_writer *writer)
 
 void trace_writer_abandon(struct trace_writer *writer)
 {
-    if (writer->fd < 0)
-        return;
-    munmap(writer->header, TRACE_WINDOW_OFFSET);
-    close(writer->fd);
+    if (writer->fd >= 0)
+        close(writer->fd);
     writer->fd = -1;
 }
 
@@ -275,9 +264,9 @@ void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer,
     stream->writer = writer;
     stream->previous_end = ticks;
     stream->next_size = TRACE_WINDOW_MIN;
-    lock(&writer->lock);
+    lock_take(&writer->lock);
     stream->number = writer->stream_count++;
-    unlock(&writer->lock);
+    lock_give(&writer->lock);
     stream->slot = &stream->no_slot;
     if (stream->number < TRACE_SLOTS) {
         stream->slot = &writer->slots[stream->number];
@@ -306,13 +295,13 @@ void trace_stream_close(struct trace_stream *stream)
     uint32_t used = (uint32_t)(stream->cursor - stream->window);
     uint32_t pages = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
     window->used = used;
-    lock(&writer->lock);
+    lock_take(&writer->lock);
     bool last = stream->window_offset + stream->window_size == writer->file_size;
     if (last && ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0) {
         window->size = pages; /* space behind the records went back */
         writer->file_size = stream->window_offset + pages;
     }
-    unlock(&writer->lock);
+    lock_give(&writer->lock);
     trace_stream_flush(stream);
     munmap(stream->window, stream->window_size);
     stream->window = NULL;
@@ -327,7 +316,7 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
     struct trace_writer *writer = stream->writer;
     unsigned char *memory = NULL;
 
-    lock(&writer->lock);
+    lock_take(&writer->lock);
     *offset = (writer->file_size + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
     *error = *offset + size > writer->size_limit ? E2BIG : 0;
     if (*error == 0 && writer->mapped)
@@ -341,7 +330,7 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
         __atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
         writer->file_size = *offset + size;
     }
-    unlock(&writer->lock);
+    lock_give(&writer->lock);
     return memory;
 }
 

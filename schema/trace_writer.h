@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "schema/error.h"
+#include "schema/lock.h"
 #include "schema/mpi_kind.h"
 #include "schema/trace_format.h"
 #include "schema/varint.h"
@@ -26,7 +27,7 @@ struct trace_writer {
     bool mapped;         /* windows are mappings of the file; else they are written when full */
     uint64_t size_limit; /* bytes this trace may grow to */
     uint64_t file_size;  /* reserved so far */
-    int lock;            /* over file_size and stream_count */
+    lock_t lock;         /* over file_size, stream_count and the state page's sync point */
     uint32_t stream_count;
     struct trace_header *header; /* TRACE_WINDOW_OFFSET bytes: header, state, slots */
     struct trace_state *state;
@@ -69,11 +70,11 @@ void trace_writer_sync(struct trace_writer *writer, const struct trace_sync *syn
 void trace_writer_initialised(struct trace_writer *writer, uint64_t ticks);
 void trace_writer_finalised(struct trace_writer *writer, uint64_t ticks);
 
-/* Writes what is only in memory, gives unused space back, marks the trace closed and releases it.
- * No stream may be used afterwards. */
+/* Writes the fixed pages, marks the trace closed and closes the file. Streams that are still open
+ * stay valid memory, for a thread may be in its last call, but get no further window. */
 void trace_writer_close(struct trace_writer *writer);
 
-/* Lets go of descriptor and memory without touching the file: for the child after fork(). */
+/* Closes the descriptor without touching the file: for the child after fork(). */
 void trace_writer_abandon(struct trace_writer *writer);
 
 /* Sets up a stream of the calling thread; its first event's gap counts from ticks. A stream that

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communicators of this process: from MPI's handles to ids and job-wide keys. */
+#include "preload/communicator.h"
+
+#include <string.h>
+
+#include "schema/lock.h"
+#include "preload/pages.h"
+
+enum { BUCKETS_FIRST = 256, CHUNK = 64 };
+enum { KEY_WORLD = 1, KEY_SELF = 2 };
+
+uint32_t communicator_generation = 1;
+
+static lock_t table_lock;
+static struct communicator **buckets; /* open addressing, a power of two, at most half full */
+static uint32_t bucket_mask;
+static uint32_t live;
+static int32_t next_id;
+static struct communicator *free_list;
+
+static uint32_t hash(uint64_t handle)
+{
+    return (uint32_t)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+/* The bits of splitmix64's finaliser: every bit of the input moves every bit of the output. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t derived_key(const struct communicator *parent, uint32_t creation,
+                            uint32_t first_member)
+{
+    if (!parent || parent->facts.key == 0)
+        return 0;
+    uint64_t key = mix(parent->facts.key ^ mix((uint64_t)creation << 32 | first_member));
+    return key > KEY_SELF ? key : key + KEY_SELF + 1;
+}
+
+static void put(struct communicator **table, uint32_t mask, struct communicator *c)
+{
+    uint32_t i = hash(c->handle);
+    while (table[i & mask])
+        i++;
+    table[i & mask] = c;
+}
+
+static bool make_room(void)
+{
+    if (buckets && live <= bucket_mask / 2)
+        return true;
+    uint32_t size = buckets ? (bucket_mask + 1) * 2 : BUCKETS_FIRST;
+    struct communicator **bigger = pages_take(size * sizeof *bigger);
+    if (!bigger)
+        return false;
+    for (uint32_t i = 0; buckets && i <= bucket_mask; i++) {
+        if (buckets[i])
+            put(bigger, size - 1, buckets[i]);
+    }
+    pages_give(buckets, buckets ? (bucket_mask + 1) * sizeof *buckets : 0);
+    buckets = bigger;
+    bucket_mask = size - 1;
+    return true;
+}
+
+/* A zeroed structure, of which we never give one back to the system: pointers to it stay valid. */
+static struct communicator *take(void)
+{
+    if (!free_list) {
+        struct communicator *chunk = pages_take(CHUNK * sizeof *chunk);
+        if (!chunk)
+            return NULL;
+        for (int i = 0; i < CHUNK; i++) {
+            chunk[i].next_free = free_list;
+            free_list = &chunk[i];
+        }
+    }
+    struct communicator *c = free_list;
+    free_list = c->next_free;
+    memset(c, 0, sizeof *c);
+    return c;
+}
+
+static uint32_t slot_of(uint64_t handle)
+{
+    uint32_t i = hash(handle);
+    while (buckets[i & bucket_mask] && buckets[i & bucket_mask]->handle != handle)
+        i++;
+    return i & bucket_mask;
+}
+
+/* Takes the communicator out and closes the gap it leaves in its probe sequence. */
+static void remove_at(uint32_t hole)
+{
+    struct communicator *c = buckets[hole];
+    pages_give((void *)(uintptr_t)c->facts.runs, c->run_room);
+    c->next_free = free_list;
+    free_list = c;
+    buckets[hole] = NULL;
+    live--;
+    for (uint32_t i = (hole + 1) & bucket_mask; buckets[i]; i = (i + 1) & bucket_mask) {
+        struct communicator *moved = buckets[i];
+        buckets[i] = NULL;
+        put(buckets, bucket_mask, moved);
+    }
+    __atomic_add_fetch(&communicator_generation, 1, __ATOMIC_RELEASE);
+}
+
+/* Adds with the lock held; a handle that is still known was freed behind our back. */
+static struct communicator *add(uint64_t handle, const struct communicator_answer *answer)
+{
+    struct communicator *c = make_room() ? take() : NULL;
+    if (!c) {
+        pages_give(answer->runs, answer->run_room);
+        return NULL;
+    }
+    uint32_t known = slot_of(handle);
+    if (buckets[known])
+        remove_at(known);
+    c->handle = handle;
+    c->peers = answer->peers;
+    c->neighbors = -1;
+    c->run_room = answer->run_room;
+    c->facts = (struct trace_communicator){
+        .id = (uint32_t)next_id++,
+        .kind = answer->kind,
+        .parent = -1,
+        .rank = answer->rank,
+        .size = answer->size,
+        .handle = answer->fortran_handle,
+        .run_count = answer->run_count,
+        .runs = answer->runs,
+    };
+    put(buckets, bucket_mask, c);
+    live++;
+    return c;
+}
+
+struct communicator *communicator_add_predefined(uint64_t handle,
+                                                 const struct communicator_answer *answer)
+{
+    lock_take(&table_lock);
+    struct communicator *c = add(handle, answer);
+    if (c)
+        c->facts.key = c->facts.id == COMMUNICATOR_WORLD ? KEY_WORLD : KEY_SELF;
+    lock_give(&table_lock);
+    return c;
+}
+
+uint32_t communicator_count_creation(struct communicator *parent)
+{
+    return parent ? __atomic_fetch_add(&parent->creations, 1, __ATOMIC_RELAXED) : 0;
+}
+
+struct communicator *communicator_add(uint64_t handle, struct communicator *parent,
+                                      uint32_t creation, const struct communicator_answer *answer)
+{
+    lock_take(&table_lock);
+    struct communicator *c = add(handle, answer);
+    if (c && parent && answer->run_count > 0 && answer->kind == COMMUNICATOR_INTRA) {
+        c->facts.parent = (int32_t)parent->facts.id;
+        c->facts.key = derived_key(parent, creation, answer->runs[0].first);
+    }
+    lock_give(&table_lock);
+    return c;
+}
+
+struct communicator *communicator_find(uint64_t handle)
+{
+    lock_take(&table_lock);
+    struct communicator *c = buckets ? buckets[slot_of(handle)] : NULL;
+    lock_give(&table_lock);
+    return c;
+}
+
+void communicator_forget(uint64_t handle)
+{
+    lock_take(&table_lock);
+    uint32_t slot = buckets ? slot_of(handle) : 0;
+    if (buckets && buckets[slot])
+        remove_at(slot);
+    lock_give(&table_lock);
+}
+
+uint32_t communicator_runs(const int *ranks, uint32_t count, struct trace_rank_run *runs)
+{
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < count;) {
+        struct trace_rank_run run = {.first = (uint32_t)ranks[i], .count = 1, .stride = 1};
+        if (i + 1 < count) {
+            run.stride = ranks[i + 1] - ranks[i];
+            while (i + run.count < count &&
+                   ranks[i + run.count] - ranks[i + run.count - 1] == run.stride)
+                run.count++;
+        }
+        /* Two ranks are no pattern: the second may begin a longer run. */
+        if (run.count == 2 && i + 2 < count)
+            run = (struct trace_rank_run){.first = run.first, .count = 1, .stride = 1};
+        i += run.count;
+        runs[made++] = run;
+    }
+    return made;
+}

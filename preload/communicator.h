@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communicators of this process: from MPI's handles to ids and job-wide keys.
+ *
+ * A key is computed without any message: all members of a new communicator know its parent's key,
+ * how many communicators the parent had made before, and the first member's rank in the world.
+ */
+#ifndef SCOPE_COMMUNICATOR_H
+#define SCOPE_COMMUNICATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/trace_format.h"
+
+struct communicator {
+    struct trace_communicator facts; /* facts.runs is owned by this */
+    uint64_t handle;                 /* MPI's own, as a number */
+    uint32_t peers;     /* ranks a call can address: the remote group of an intercommunicator */
+    int32_t neighbors;  /* destinations in its topology; -1: not asked yet */
+    uint32_t creations; /* collective creations on it so far */
+    size_t run_room;    /* bytes behind facts.runs */
+    struct communicator *next_free;
+};
+
+/* What only the MPI library can tell about a communicator; filled in by a family's wrappers. */
+struct communicator_answer {
+    uint32_t kind; /* enum trace_communicator_kind */
+    uint32_t rank, size, peers;
+    uint64_t fortran_handle;
+    struct trace_rank_run
+        *runs; /* pages_take memory of run_room bytes, handed over; NULL if none */
+    size_t run_room;
+    uint32_t run_count;
+};
+
+enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1 };
+
+/* Changes whenever a handle may mean another communicator than before. */
+extern uint32_t communicator_generation;
+
+/* Adds MPI_COMM_WORLD (first) or MPI_COMM_SELF (second); returns NULL when memory is out. */
+struct communicator *communicator_add_predefined(uint64_t handle,
+                                                 const struct communicator_answer *answer);
+
+/* Counts a collective creation on parent (all of its members do, whatever they get back) and
+ * returns its number; parent may be NULL. */
+uint32_t communicator_count_creation(struct communicator *parent);
+
+/* Adds a communicator made by the creation with that number on parent, or, with parent NULL, one of
+ * unknown origin, whose key is 0. Takes over answer->runs. NULL when memory is out. */
+struct communicator *communicator_add(uint64_t handle, struct communicator *parent,
+                                      uint32_t creation, const struct communicator_answer *answer);
+
+/* The communicator behind a handle, or NULL. */
+struct communicator *communicator_find(uint64_t handle);
+
+/* Forgets a handle that MPI has freed. */
+void communicator_forget(uint64_t handle);
+
+/* Packs ranks[count] into runs of equal stride. Returns the number of runs written, at most count.
+ */
+uint32_t communicator_runs(const int *ranks, uint32_t count, struct trace_rank_run *runs);
+
+#endif

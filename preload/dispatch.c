@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From an exported MPI name to the function that serves it in this process. */
+#define _GNU_SOURCE
+#include "preload/dispatch.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/glibc_compat.h"
+#include "preload/objects.h"
+#include "preload/recorder.h"
+#include "preload/report.h"
+
+enum { VERSION_SIZE = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH, the largest */
+
+void *dispatch_next_table[ENTRY_COUNT];
+
+extern void *dispatch_slots[ENTRY_COUNT]; /* in trampolines.S */
+
+#define NAME(function, operation, kind) #function,
+static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
+
+static const struct family *const families[] = {&family_openmpi, &family_mpich};
+
+/* What was found: written by whoever comes first, by others with the same values. */
+static void *library;
+static const struct family *family; /* NULL: the library is left alone */
+static char version[VERSION_SIZE];
+
+const char *dispatch_mpi_version(void)
+{
+    return version;
+}
+
+/* The exported name of an entry, in name[TRACE_NAME_MAX]. */
+static void entry_name(unsigned entry, char name[static TRACE_NAME_MAX])
+{
+    snprintf(name, TRACE_NAME_MAX, "%s%s", entry % 2 ? "P" : "", names[entry / 2]);
+}
+
+static bool text_is_of(const struct family *candidate)
+{
+    for (const char *const *text = candidate->texts; *text; text++) {
+        if (strncmp(version, *text, strlen(*text)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Handles of one family crash another's functions, so two signs must agree. */
+static const struct family *family_of(void *handle)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (dlsym(handle, families[i]->marker) && text_is_of(families[i]))
+            return families[i];
+    }
+    return NULL;
+}
+
+static void read_version(void *handle)
+{
+    int length = 0;
+    int (*get)(char *, int *);
+    *(void **)&get = dlsym(handle, "PMPI_Get_library_version");
+    if (!get)
+        return;
+    get(version, &length);
+    version[VERSION_SIZE - 1] = '\0';
+    version[strcspn(version, "\n")] = '\0';
+}
+
+/* Decides who serves the calls into the library that was found. */
+static void choose_family(void *handle, const char *path)
+{
+    read_version(handle);
+    const struct family *found = family_of(handle);
+    if (!recorder_wanted())
+        return;
+    if (!found)
+        report_once(
+            "%s: an MPI library of a family that is not known (\"%.60s\"): the program runs "
+            "without profiling",
+            path, version);
+    else if (found->attach(handle) < 0)
+        report_once("%s lacks functions that its family has: the program runs without profiling",
+                    path);
+    else
+        family = found;
+}
+
+/* Finds the MPI library and its family, once. An absence is not remembered: it may be loaded later.
+ * Returns NULL where there is none. *known is false inside a call that the library makes while we
+ * ask it for its version. */
+static void *find_library(bool *known)
+{
+    static int state; /* 1: being looked at, 2: known */
+    static __thread bool looking;
+    const char *path;
+    int none = 0;
+
+    *known = true;
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+        return library;
+    void *handle = objects_find_mpi(&path);
+    if (!handle || looking) {
+        *known = false;
+        return handle;
+    }
+    if (!__atomic_compare_exchange_n(&state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != 2)
+            usleep(10);
+        return library;
+    }
+    looking = true;
+    choose_family(handle, path);
+    looking = false;
+    library = handle;
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+    return handle;
+}
+
+static bool is_ours(void *function)
+{
+    Dl_info ours, theirs;
+    return dladdr && dladdr((void *)(uintptr_t)dispatch_resolve, &ours) &&
+           dladdr(function, &theirs) && ours.dli_fbase == theirs.dli_fbase;
+}
+
+/* MPI_X is the next in search order, so that another tool below us sees its call; a library that
+ * was opened locally is in no search order, and its own function serves. */
+static void *find_next(void *handle, unsigned entry, const char *name)
+{
+    void *next = entry % 2 ? NULL : dlsym(RTLD_NEXT, name);
+    if (next && is_ours(next))
+        next = NULL;
+    return next ? next : dlsym(handle, name);
+}
+
+/* Programs with an MPI stub of their own, which has no PMPI_Init: what they would have got. */
+static void *find_without_mpi(const char *name, const void *caller)
+{
+    void *next = dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+    void *holder = next ? NULL : objects_open_holder(caller);
+    if (holder) {
+        next = dlsym(holder, name);
+        dlclose(holder);
+    }
+    return next && !is_ours(next) ? next : NULL;
+}
+
+static _Noreturn void undefined(const char *name)
+{
+    char line[256];
+    int length = snprintf(line, sizeof line, "symbol lookup error: undefined symbol: %s\n", name);
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+    _exit(127); /* as the loader ends a program that calls what is not there */
+}
+
+void *dispatch_resolve(unsigned entry, const void *caller)
+{
+    char name[TRACE_NAME_MAX];
+    entry_name(entry, name);
+    bool known;
+    void *handle = find_library(&known);
+    void *next = handle ? find_next(handle, entry, name) : find_without_mpi(name, caller);
+    if (!next)
+        undefined(name);
+    if (!known)
+        return next;
+    void *target = family && family->wrappers[entry] ? family->wrappers[entry] : next;
+    __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_RELEASE);
+    __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_RELEASE);
+    return target;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From an exported MPI name to the function that serves it in this process.
+ *
+ * Every exported name is a jump through a table (trampolines.S). An entry first leads to
+ * dispatch_resolve, which finds the MPI library that is really there and puts in the wrapper of its
+ * family, or the library's own function where nothing is to be recorded.
+ */
+#ifndef SCOPE_DISPATCH_H
+#define SCOPE_DISPATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/mpi_names.h"
+#include "schema/trace_format.h"
+
+/* Two entries per function: under its MPI_ and its PMPI_ name. */
+#define ENTRY_MPI(function) (2 * (function))
+#define ENTRY_PMPI(function) (2 * (function) + 1)
+enum { ENTRY_COUNT = 2 * FUNCTION_COUNT };
+
+/* Wrappers for one kind of MPI library. */
+struct family {
+    enum trace_family id;
+    const char *marker;       /* a symbol that libraries of this family define, no others */
+    const char *const *texts; /* what its version text may begin with; NULL ends the list */
+    void *const *wrappers;    /* [ENTRY_COUNT] */
+    /* Gets what the wrappers need from the library; 0, or -1 if something is missing. */
+    int (*attach)(void *library);
+};
+
+extern const struct family family_openmpi, family_mpich;
+
+extern void *dispatch_next_table[ENTRY_COUNT];
+
+/* The function that stands behind ours for an entry: for MPI_X the next in search order, for PMPI_X
+ * the MPI library's own. Valid in a wrapper of that entry. */
+static inline void *dispatch_next(unsigned entry)
+{
+    return __atomic_load_n(&dispatch_next_table[entry], __ATOMIC_ACQUIRE);
+}
+
+/* Called by the trampolines: where to go for an entry, called from caller. Does not return if the
+ * name is nowhere to be found. */
+void *dispatch_resolve(unsigned entry, const void *caller);
+
+/* The MPI library's version text; "" before an MPI library was found. */
+const char *dispatch_mpi_version(void);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who this rank is and where its trace goes: from the environment that the plugin or sp-run left.
+ */
+#define _GNU_SOURCE
+#include "preload/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/dispatch.h"
+#include "preload/pages.h"
+#include "schema/job_record.h"
+#include "schema/run_environment.h"
+#include "schema/run_path.h"
+
+/* Bytes of trace: all ranks together, and the least that any rank may have. */
+static const uint64_t run_limit = UINT64_C(10) << 30, trace_limit_least = UINT64_C(8) << 20;
+
+enum { SEQUENCE_MAX = 1000 }; /* MPI programs that one task may run after another */
+enum { WORLD_NAME_MAX = 96 };
+enum { JOB_TEXT_SIZE = 64 * 1024 };
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static int32_t number(const char *name)
+{
+    const char *value = variable(name);
+    char *end;
+    errno = 0;
+    long result = value ? strtol(value, &end, 10) : -1;
+    return value && *end == '\0' && errno == 0 && result >= 0 && result <= INT32_MAX
+               ? (int32_t)result
+               : -1;
+}
+
+/* The step that asked is the step we are in. */
+static bool in_asking_step(void)
+{
+    const char *asked = variable(STEP_ENV_STEP);
+    const char *job = variable("SLURM_JOB_ID"), *step = variable("SLURM_STEP_ID");
+    char here[64];
+    if (!asked || !job || !step)
+        return false;
+    snprintf(here, sizeof here, "%s.%s", job, step);
+    return strcmp(asked, here) == 0;
+}
+
+/* What the plugin handed to the step's tasks or, outside of one, sp-run to its children. */
+static const char *handed(const char *step_name, const char *run_name)
+{
+    return variable(in_asking_step() ? step_name : run_name);
+}
+
+static const char *run_directory(void)
+{
+    return handed(STEP_ENV_RUN, RUN_ENV_RUN);
+}
+
+bool identity_wanted(void)
+{
+    const char *run = run_directory();
+    return run && *run == '/';
+}
+
+/* The name under which the launcher knows our MPI_COMM_WORLD, as one path component. */
+static void world_name(char name[static WORLD_NAME_MAX])
+{
+    const char *given = variable("PMIX_NAMESPACE");
+    if (!given)
+        given = variable("PMI_JOBID");
+    snprintf(name, WORLD_NAME_MAX, "%s", given ? given : "world");
+    for (char *p = name; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                     (*p >= '0' && *p <= '9') || *p == '-' || *p == '_' || (*p == '.' && p > name);
+        if (!plain)
+            *p = '_';
+    }
+}
+
+static void read_text(const char *path, char *text, size_t size)
+{
+    text[0] = '\0';
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+}
+
+/* Processes with one key read the same CLOCK_MONOTONIC. */
+static void host_key(const char *host, char *key, size_t size)
+{
+    char boot[64], namespace[64] = "";
+    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    ssize_t length = readlink("/proc/self/ns/time", namespace, sizeof namespace - 1);
+    namespace[length > 0 ? length : 0] = '\0';
+    snprintf(key, size, "%s %s %s", boot, namespace, host);
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+static void describe(struct trace_header *header, const struct recorder_world *world,
+                     const struct trace_sync *first_sync)
+{
+    const char *job = variable(STEP_ENV_STEP);
+    const char *run = run_directory();
+    char name[WORLD_NAME_MAX];
+
+    memset(header, 0, sizeof *header);
+    header->rank = world->rank;
+    header->world_size = world->size;
+    header->local_rank = number("SLURM_LOCALID");
+    header->node_id = number("SLURM_NODEID");
+    header->restart = number("SLURM_RESTART_COUNT");
+    header->pid = (int32_t)getpid();
+    header->family = world->family;
+    header->thread_level = world->thread_level;
+    header->clock_source = clock_source;
+    header->first_sync = *first_sync;
+    if (in_asking_step()) {
+        copy_text(header->job, sizeof header->job, job);
+    } else {
+        const char *base = strstr(run, RUN_PREFIX);
+        copy_text(header->job, sizeof header->job, base ? base + strlen(RUN_PREFIX) : run);
+    }
+    world_name(name);
+    copy_text(header->world, sizeof header->world, name);
+    copy_text(header->node, sizeof header->node, variable("SLURMD_NODENAME"));
+    gethostname(header->host, sizeof header->host - 1);
+    host_key(header->host, header->host_key, sizeof header->host_key);
+    copy_text(header->mpi_version, sizeof header->mpi_version, dispatch_mpi_version());
+}
+
+/* The run directory with those above it that are missing. */
+static int make_directories(const char *path, struct error *err)
+{
+    char partial[PATH_MAX];
+    size_t length = strlen(path);
+    if (length >= sizeof partial)
+        return error_set(err, "the run directory's name is too long");
+    memcpy(partial, path, length + 1);
+    for (char *p = partial + 1;; p++) {
+        if (*p != '/' && *p != '\0')
+            continue;
+        char end = *p;
+        *p = '\0';
+        if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+            return error_set(err, "cannot make the directory %s: %s", partial, strerror(errno));
+        if (!end)
+            return 0;
+        *p = end;
+    }
+}
+
+static int open_directory(int parent, const char *name, struct error *err)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 ? fd : error_set(err, "cannot open the directory %s: %s", name, strerror(errno));
+}
+
+static void add_timestamp(struct job_record_text *text)
+{
+    char stamp[64];
+    struct tm utc;
+    time_t now = time(NULL);
+    /* UTC: asking for the local time would read files and take locks of the C library. */
+    if (gmtime_r(&now, &utc) && strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S+00:00", &utc))
+        job_record_add(text, "timestamp", stamp);
+}
+
+static void add_number(struct job_record_text *text, const char *key, long value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%ld", value);
+    if (value >= 0)
+        job_record_add(text, key, digits);
+}
+
+/* What a run is told apart by a year later. */
+static void publish_job(int run, const struct trace_header *header)
+{
+    static const char *const kept[] = {"SLURM_JOB_ID",
+                                       "SLURM_STEP_ID",
+                                       "SLURM_JOB_NAME",
+                                       "SLURM_JOB_ACCOUNT",
+                                       "SLURM_JOB_PARTITION",
+                                       "SLURM_CLUSTER_NAME",
+                                       "SLURM_JOB_USER",
+                                       "SLURM_JOB_NUM_NODES",
+                                       "SLURM_JOB_NODELIST",
+                                       "SLURM_STEP_NODELIST",
+                                       "SLURM_STEP_NUM_NODES",
+                                       "SLURM_STEP_NUM_TASKS",
+                                       "SLURM_STEP_TASKS_PER_NODE",
+                                       "SLURM_CPUS_PER_TASK",
+                                       "SLURM_CPUS_ON_NODE",
+                                       "SLURM_SUBMIT_DIR",
+                                       "SLURM_SUBMIT_HOST",
+                                       "SLURM_ARRAY_JOB_ID",
+                                       "SLURM_ARRAY_TASK_ID",
+                                       "SLURM_HET_SIZE",
+                                       "SLURM_RESTART_COUNT",
+                                       "OMP_NUM_THREADS"};
+    char directory[PATH_MAX];
+    const char *user = variable("SLURM_JOB_USER");
+    char *buffer = pages_take(JOB_TEXT_SIZE);
+    struct job_record_text text = {.buffer = buffer, .size = JOB_TEXT_SIZE};
+
+    if (!buffer)
+        return;
+    job_record_begin(&text);
+    job_record_add(&text, "job", header->job);
+    add_number(&text, "restart", header->restart);
+    add_number(&text, "world_size", header->world_size);
+    add_number(&text, "node_count", number("SLURM_STEP_NUM_NODES"));
+    job_record_add(&text, "what", handed(STEP_ENV_WHAT, RUN_ENV_WHAT));
+    job_record_add(&text, "user", user ? user : variable("USER"));
+    job_record_add(&text, "hostname", header->host);
+    job_record_add(&text, "working_directory", getcwd(directory, sizeof directory));
+    add_timestamp(&text);
+    job_record_add(&text, "mpi_version", header->mpi_version);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        job_record_add(&text, kept[i], variable(kept[i]));
+    job_record_add(&text, "command", handed(STEP_ENV_COMMAND, RUN_ENV_COMMAND));
+    job_record_publish(&text, run, NULL); /* without it the profile lacks names, not numbers */
+    pages_give(buffer, JOB_TEXT_SIZE);
+}
+
+/* The trace in the first directory WORLD-N that has none of this rank yet: a task may run several
+ * MPI programs one after another. */
+static int create_in_world(struct trace_writer *writer, int run, struct trace_header *header,
+                           void (*read_clocks)(struct trace_sync *sync), struct error *err)
+{
+    uint64_t limit = run_limit / header->world_size;
+    char directory[sizeof header->world + 16], file[32];
+
+    if (limit < trace_limit_least)
+        limit = trace_limit_least;
+    snprintf(file, sizeof file, "rank-%06u" TRACE_SUFFIX, header->rank);
+    for (uint32_t sequence = 0; sequence < SEQUENCE_MAX; sequence++) {
+        snprintf(directory, sizeof directory, "%s-%u", header->world, sequence);
+        if (mkdirat(run, directory, 0777) < 0 && errno != EEXIST)
+            return error_set(err, "cannot make the directory %s: %s", directory, strerror(errno));
+        int world = open_directory(run, directory, err);
+        if (world < 0)
+            return -1;
+        header->world_sequence = sequence;
+        int status = trace_writer_create(writer, world, file, header, limit, read_clocks, err);
+        int error = errno;
+        close(world);
+        if (status == 0 || error != EEXIST)
+            return status;
+    }
+    return -1;
+}
+
+int identity_create_trace(struct trace_writer *writer, const struct recorder_world *world,
+                          const struct trace_sync *first_sync,
+                          void (*read_clocks)(struct trace_sync *sync), struct error *err)
+{
+    struct trace_header header;
+    const char *path = run_directory();
+
+    if (!path)
+        return error_set(err, "the environment no longer names the run directory");
+    describe(&header, world, first_sync);
+    if (make_directories(path, err) < 0)
+        return -1;
+    int run = open_directory(AT_FDCWD, path, err);
+    if (run < 0)
+        return -1;
+    publish_job(run, &header);
+    int status = create_in_world(writer, run, &header, read_clocks, err);
+    close(run);
+    return status;
+}

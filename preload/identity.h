@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who this rank is and where its trace goes: from the environment that the plugin or sp-run left.
+ */
+#ifndef SCOPE_IDENTITY_H
+#define SCOPE_IDENTITY_H
+
+#include <stdbool.h>
+
+#include "preload/recorder.h"
+#include "schema/error.h"
+#include "schema/trace_writer.h"
+
+/* True if this process is a task of the step, or a child of the sp-run, that asked for a profile.
+ * A nested srun's tasks inherit the variables of the step around them and are not. */
+bool identity_wanted(void);
+
+/* Makes the run directory, its job record (the first rank does) and this rank's trace in the
+ * directory of its world. Returns 0, or -1 and err. */
+int identity_create_trace(struct trace_writer *writer, const struct recorder_world *world,
+                          const struct trace_sync *first_sync,
+                          void (*read_clocks)(struct trace_sync *sync), struct error *err);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The objects (program and libraries) that are loaded into this process. */
+#define _GNU_SOURCE
+#include "preload/objects.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/glibc_compat.h"
+#include "preload/pages.h"
+
+enum { OBJECTS_MAX = 4096 };
+
+struct object {
+    uintptr_t low, high; /* of its loaded segments */
+    const char *name;    /* the loader's; valid while the object is loaded */
+    enum object_class class;
+};
+
+struct objects {
+    unsigned long long loads; /* the loader's count of loads when the list was made */
+    size_t count;
+    struct object list[];
+};
+
+/* The newest list. Older ones are never given back: another thread may be reading one, and there
+ * are only as many as times a call came from an object that was loaded since. */
+static struct objects *current;
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum object_class classify(const char *path)
+{
+    static const char *const own[] = {"libmpi.so", "libmpich.so",   "libmpi_abi.so", "libpmpi.so",
+                                      "mca_",      "libmca_common", "libopen-pal",   "libopen-rte",
+                                      "libromio",  "libpmix.so",    "libmpi_c"};
+    const char *name = base_name(path);
+    if (begins(name, "libmpi") && (strstr(name, "fort") || strstr(name, "mpifh") ||
+                                   strstr(name, "usempi") || strstr(name, "f08")))
+        return OBJECT_MPI_FORTRAN;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (begins(name, own[i]))
+            return OBJECT_MPI;
+    }
+    return OBJECT_PROGRAM;
+}
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct objects *objects = data;
+    (void)size;
+    if (objects->count == OBJECTS_MAX)
+        return 1;
+    struct object *object = &objects->list[objects->count++];
+    *object = (struct object){.low = UINTPTR_MAX, .name = info->dlpi_name};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD)
+            continue;
+        uintptr_t low = info->dlpi_addr + segment->p_vaddr;
+        uintptr_t high = low + segment->p_memsz;
+        object->low = low < object->low ? low : object->low;
+        object->high = high > object->high ? high : object->high;
+    }
+    object->class = classify(object->name);
+    objects->loads = info->dlpi_adds;
+    return 0;
+}
+
+/* The list of what is loaded now; *size is what pages_give needs. */
+static struct objects *make_list(size_t *size)
+{
+    *size = sizeof(struct objects) + OBJECTS_MAX * sizeof(struct object);
+    struct objects *objects = pages_take(*size);
+    if (objects)
+        dl_iterate_phdr(add_object, objects);
+    return objects;
+}
+
+static const struct object *holder(const struct objects *objects, const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    for (size_t i = 0; objects && i < objects->count; i++) {
+        if (at >= objects->list[i].low && at < objects->list[i].high)
+            return &objects->list[i];
+    }
+    return NULL;
+}
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    *(unsigned long long *)data = info->dlpi_adds;
+    return 1;
+}
+
+enum object_class objects_class_of(const void *address)
+{
+    struct objects *known = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+    const struct object *object = holder(known, address);
+    if (object)
+        return object->class;
+    unsigned long long loads = 0;
+    dl_iterate_phdr(first_object, &loads);
+    if (known && known->loads == loads)
+        return OBJECT_PROGRAM; /* code that no object holds: generated at run time */
+    size_t size;
+    struct objects *fresh = make_list(&size);
+    object = holder(fresh, address);
+    enum object_class class = object ? object->class : OBJECT_PROGRAM;
+    if (fresh && !__atomic_compare_exchange_n(&current, &known, fresh, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE))
+        pages_give(fresh, size);
+    return class;
+}
+
+/* A handle of a loaded object by its exact name. Not called from inside dl_iterate_phdr, which
+ * holds the loader's lock. */
+static void *open_loaded(const struct object *object)
+{
+    return *object->name ? dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+static bool holds(const struct object *object, const void *address)
+{
+    return (uintptr_t)address >= object->low && (uintptr_t)address < object->high;
+}
+
+static void *open_if_mpi(const struct object *object)
+{
+    void *handle = open_loaded(object);
+    if (!handle)
+        return NULL;
+    /* A handle finds what its dependencies define too. */
+    void *init = dlsym(handle, "PMPI_Init");
+    if (init && holds(object, init))
+        return handle;
+    dlclose(handle);
+    return NULL;
+}
+
+void *objects_find_mpi(const char **name)
+{
+    void *handle = NULL;
+    size_t size;
+    if (!dlsym || !dlopen || !dlclose)
+        return NULL;
+    struct objects *objects = make_list(&size);
+    /* First those whose names promise it: asking each of hundreds takes a millisecond. */
+    for (int promising = 1; objects && promising >= 0; promising--) {
+        for (size_t i = 0; !handle && i < objects->count; i++) {
+            const struct object *object = &objects->list[i];
+            bool promises = strstr(base_name(object->name), "mpi") != NULL;
+            if (promises != promising || holds(object, (void *)(uintptr_t)objects_find_mpi))
+                continue;
+            handle = open_if_mpi(object);
+            if (handle)
+                *name = object->name;
+        }
+    }
+    pages_give(objects, size);
+    return handle;
+}
+
+void *objects_open_holder(const void *address)
+{
+    size_t size;
+    struct objects *objects = dlopen ? make_list(&size) : NULL;
+    const struct object *object = holder(objects, address);
+    void *handle = object ? open_loaded(object) : NULL;
+    if (objects)
+        pages_give(objects, size);
+    return handle;
+}

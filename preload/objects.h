@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The objects (program and libraries) that are loaded into this process. */
+#ifndef SCOPE_OBJECTS_H
+#define SCOPE_OBJECTS_H
+
+#include <stdbool.h>
+
+enum object_class {
+    OBJECT_PROGRAM,     /* the user's program and libraries */
+    OBJECT_MPI,         /* the MPI library and its plugins */
+    OBJECT_MPI_FORTRAN, /* its Fortran layer, which calls MPI for the program */
+};
+
+/* What the object that holds address is. Safe in any thread; may read the loader's list of objects
+ * for an address in none that is known. */
+enum object_class objects_class_of(const void *address);
+
+/* Finds the MPI library: the object, other than this one, that defines PMPI_Init. Returns a dlopen
+ * handle that is kept open, with *name the object's path (valid for good), or NULL. */
+void *objects_find_mpi(const char **name);
+
+/* Opens the loaded object that holds address; NULL if there is none. */
+void *objects_open_holder(const void *address);
+
+#endif

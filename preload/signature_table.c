@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signatures a thread has used, and their ids in its stream. */
+#include "preload/signature_table.h"
+
+#include <string.h>
+
+#include "preload/pages.h"
+
+enum { ENTRIES_FIRST = 256, ENTRIES_MAX = 32768 }; /* 10 KiB to 1.25 MiB per thread */
+
+static size_t bytes_of(uint32_t entries)
+{
+    return entries * sizeof(struct signature_entry);
+}
+
+bool signature_table_init(struct signature_table *table)
+{
+    table->entries = pages_take(bytes_of(ENTRIES_FIRST));
+    table->mask = ENTRIES_FIRST - 1;
+    table->count = 0;
+    return table->entries != NULL;
+}
+
+void signature_table_release(struct signature_table *table)
+{
+    pages_give(table->entries, bytes_of(table->mask + 1));
+    table->entries = NULL;
+}
+
+static void put(struct signature_table *table, const struct trace_signature *signature,
+                uint32_t id_plus_one)
+{
+    uint32_t i = signature_hash(signature);
+    while (table->entries[i & table->mask].id_plus_one)
+        i++;
+    table->entries[i & table->mask] =
+        (struct signature_entry){.signature = *signature, .id_plus_one = id_plus_one};
+    table->count++;
+}
+
+/* Doubles the table, or empties it when it may not grow. */
+static void make_room(struct signature_table *table)
+{
+    struct signature_table bigger = {.mask = table->mask * 2 + 1};
+    if (bigger.mask < ENTRIES_MAX)
+        bigger.entries = pages_take(bytes_of(bigger.mask + 1));
+    if (!bigger.entries) {
+        memset(table->entries, 0, bytes_of(table->mask + 1));
+        table->count = 0;
+        return;
+    }
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        const struct signature_entry *entry = &table->entries[i];
+        if (entry->id_plus_one)
+            put(&bigger, &entry->signature, entry->id_plus_one);
+    }
+    signature_table_release(table);
+    *table = bigger;
+}
+
+void signature_table_add(struct signature_table *table, const struct trace_signature *signature,
+                         uint32_t id)
+{
+    if (table->count > table->mask / 2)
+        make_room(table);
+    put(table, signature, id + 1);
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The wrappers of one MPI family: what the generated ones use, and those written by hand.
+ *
+ * Included once by each family_*.c, behind the family's ABI header and these of its own:
+ *     HANDLE(h)                          a handle as a number
+ *     COMM_WORLD, COMM_SELF, COMM_NULL, REQUEST_NULL
+ *     int64_t datatype_size(MPI_Datatype)      bytes; -1: cannot be known
+ *     bool is_communicator(MPI_Comm)           false: no handle that may be asked about
+ *     uint64_t fortran_handle(MPI_Comm)
+ *     int64_t status_bytes(const MPI_Status *) bytes received
+ *     void family_attach(void *library)
+ * Numbers are translated so that they mean the same under every MPI (trace_format.h).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/communicator.h"
+#include "preload/dispatch.h"
+#include "preload/glibc_compat.h"
+#include "preload/pages.h"
+#include "preload/recorder.h"
+#include "preload/request.h"
+
+#define STATUS_IGNORE ABI_STATUS_IGNORE
+#define UNDEFINED ABI_UNDEFINED
+
+/* What the wrappers ask the MPI library, past everybody's interposition. */
+#define MPI_QUESTIONS(X)                                                                           \
+    X(Cartdim_get, (MPI_Comm, int *))                                                              \
+    X(Comm_group, (MPI_Comm, MPI_Group *))                                                         \
+    X(Comm_rank, (MPI_Comm, int *))                                                                \
+    X(Comm_remote_size, (MPI_Comm, int *))                                                         \
+    X(Comm_size, (MPI_Comm, int *))                                                                \
+    X(Comm_test_inter, (MPI_Comm, int *))                                                          \
+    X(Dist_graph_neighbors_count, (MPI_Comm, int *, int *, int *))                                 \
+    X(Graph_neighbors_count, (MPI_Comm, int, int *))                                               \
+    X(Group_free, (MPI_Group *))                                                                   \
+    X(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                      \
+    X(Query_thread, (int *))                                                                       \
+    X(Topo_test, (MPI_Comm, int *))                                                                \
+    X(Type_size, (MPI_Datatype, int *))
+
+static struct {
+#define QUESTION(name, parameters) int(*name) parameters;
+    MPI_QUESTIONS(QUESTION)
+#undef QUESTION
+} ask;
+
+static int attach(void *library)
+{
+#define QUESTION(name, parameters)                                                                 \
+    if (!(*(void **)&ask.name = dlsym(library, "PMPI_" #name)))                                    \
+        return -1;
+    MPI_QUESTIONS(QUESTION)
+#undef QUESTION
+    return family_attach(library);
+}
+
+/* --- sizes, ranks, tags ----------------------------------------------------------------------- */
+
+static inline int64_t bytes_of(int64_t count, MPI_Datatype datatype)
+{
+    int64_t size = datatype_size(datatype), bytes;
+    if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes))
+        return -1;
+    return bytes;
+}
+
+static int64_t bytes_of_sum(const int *counts, int64_t n, MPI_Datatype datatype)
+{
+    int64_t sum = 0;
+    if (n < 0 || !counts)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (counts[i] < 0)
+            return -1;
+        sum += counts[i];
+    }
+    return bytes_of(sum, datatype);
+}
+
+static int64_t bytes_of_types(const int *counts, int64_t n, const MPI_Datatype *datatypes)
+{
+    int64_t sum = 0;
+    if (n < 0 || !counts || !datatypes)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bytes = counts[i] == 0 ? 0 : bytes_of(counts[i], datatypes[i]);
+        if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum))
+            return -1;
+    }
+    return sum;
+}
+
+static inline int32_t translated(int rank)
+{
+    switch (rank) {
+    case ABI_ANY_SOURCE:
+        return PEER_NONE;
+    case ABI_PROC_NULL:
+        return PEER_PROC_NULL;
+    case ABI_ROOT:
+        return PEER_ROOT;
+    default:
+        return rank;
+    }
+}
+
+#define BYTES(count, datatype) bytes_of(count, datatype)
+#define SUM(counts, n, datatype) bytes_of_sum(counts, n, datatype)
+#define SUM_TYPES(counts, n, datatypes) bytes_of_types(counts, n, datatypes)
+#define IN_PLACE(buffer) ((buffer) == ABI_IN_PLACE)
+#define PEER(rank) translated(rank)
+#define IS_WILDCARD(source, tag) ((source) == ABI_ANY_SOURCE || (tag) == ABI_ANY_TAG)
+
+/* --- communicators ---------------------------------------------------------------------------- */
+
+/* The members' world ranks as runs, into answer. */
+static void ask_members(MPI_Comm comm, struct communicator_answer *answer)
+{
+    MPI_Group group, world;
+    size_t n = answer->size, room = 2 * n * sizeof(int);
+    int *ranks = pages_take(room);
+
+    answer->run_room = n * sizeof *answer->runs;
+    answer->runs = pages_take(answer->run_room);
+    if (!ranks || !answer->runs || ask.Comm_group(comm, &group) != MPI_SUCCESS)
+        goto none;
+    if (ask.Comm_group(COMM_WORLD, &world) != MPI_SUCCESS) {
+        ask.Group_free(&group);
+        goto none;
+    }
+    int *in_world = ranks + n;
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = (int)i;
+    int result = ask.Group_translate_ranks(group, (int)n, ranks, world, in_world);
+    ask.Group_free(&group);
+    ask.Group_free(&world);
+    for (size_t i = 0; result == MPI_SUCCESS && i < n; i++) {
+        if (in_world[i] < 0) /* a member from another world */
+            goto none;
+    }
+    if (result != MPI_SUCCESS)
+        goto none;
+    answer->run_count = communicator_runs(in_world, answer->size, answer->runs);
+    pages_give(ranks, room);
+    return;
+
+none:
+    pages_give(ranks, room);
+    pages_give(answer->runs, answer->run_room);
+    answer->runs = NULL;
+    answer->run_room = 0;
+}
+
+/* Asks the library about a communicator: local questions only. */
+static bool ask_communicator(MPI_Comm comm, struct communicator_answer *answer)
+{
+    int rank, size, inter, peers;
+    *answer = (struct communicator_answer){.kind = COMMUNICATOR_INTRA};
+    if (ask.Comm_rank(comm, &rank) != MPI_SUCCESS || ask.Comm_size(comm, &size) != MPI_SUCCESS ||
+        ask.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return false;
+    peers = size;
+    if (inter && ask.Comm_remote_size(comm, &peers) != MPI_SUCCESS)
+        return false;
+    answer->kind = inter ? COMMUNICATOR_INTER : COMMUNICATOR_INTRA;
+    answer->rank = (uint32_t)rank;
+    answer->size = (uint32_t)size;
+    answer->peers = (uint32_t)peers;
+    answer->fortran_handle = fortran_handle(comm);
+    ask_members(comm, answer);
+    return true;
+}
+
+static bool add_predefined(MPI_Comm comm)
+{
+    struct communicator_answer answer;
+    return ask_communicator(comm, &answer) && communicator_add_predefined(HANDLE(comm), &answer);
+}
+
+/* The communicator behind a handle that the thread did not use last. */
+static struct communicator *communicator_fetch(struct recorder_thread *thread, MPI_Comm comm)
+{
+    uint32_t generation = __atomic_load_n(&communicator_generation, __ATOMIC_ACQUIRE);
+    struct communicator *c = communicator_find(HANDLE(comm));
+    if (!c && is_communicator(comm)) {
+        /* Made by a function that is not interposed, or before we were: members, but no key. */
+        struct communicator_answer answer;
+        if (ask_communicator(comm, &answer))
+            c = communicator_add(HANDLE(comm), NULL, 0, &answer);
+    }
+    if (!c)
+        return NULL;
+    recorder_define_communicator(thread, c);
+    thread->communicator = c;
+    thread->communicator_handle = HANDLE(comm);
+    thread->communicator_generation = generation;
+    return c;
+}
+
+static inline struct communicator *communicator_of(struct recorder_thread *thread, MPI_Comm comm)
+{
+    if (__builtin_expect(thread->communicator_handle == HANDLE(comm) && thread->communicator &&
+                             thread->communicator_generation == communicator_generation,
+                         1))
+        return thread->communicator;
+    return communicator_fetch(thread, comm);
+}
+
+static inline int32_t communicator_id(struct recorder_thread *thread, MPI_Comm comm)
+{
+    const struct communicator *c = communicator_of(thread, comm);
+    return c ? (int32_t)c->facts.id : -1;
+}
+
+static int64_t communicator_peers(struct recorder_thread *thread, MPI_Comm comm)
+{
+    const struct communicator *c = communicator_of(thread, comm);
+    return c ? (int64_t)c->peers : -1;
+}
+
+static int64_t communicator_size(struct recorder_thread *thread, MPI_Comm comm)
+{
+    const struct communicator *c = communicator_of(thread, comm);
+    return c ? (int64_t)c->facts.size : -1;
+}
+
+/* counts[my rank], which MPI_IN_PLACE makes the size of the own part. */
+static int64_t own_count(struct recorder_thread *thread, const int *counts, MPI_Comm comm)
+{
+    const struct communicator *c = communicator_of(thread, comm);
+    return c && counts && c->facts.kind == COMMUNICATOR_INTRA ? counts[c->facts.rank] : -1;
+}
+
+static bool is_root(struct recorder_thread *thread, int root, MPI_Comm comm)
+{
+    const struct communicator *c = communicator_of(thread, comm);
+    if (root == ABI_ROOT)
+        return true;
+    return c && c->facts.kind == COMMUNICATOR_INTRA && (int)c->facts.rank == root;
+}
+
+/* Destinations of a neighbourhood collective. */
+static int ask_neighbors(MPI_Comm comm, int rank)
+{
+    int topology, n = -1, in, weighted;
+    if (ask.Topo_test(comm, &topology) != MPI_SUCCESS)
+        return -1;
+    switch (topology) {
+    case ABI_CART:
+        return ask.Cartdim_get(comm, &n) == MPI_SUCCESS ? 2 * n : -1;
+    case ABI_GRAPH:
+        return ask.Graph_neighbors_count(comm, rank, &n) == MPI_SUCCESS ? n : -1;
+    case ABI_DIST_GRAPH:
+        return ask.Dist_graph_neighbors_count(comm, &in, &n, &weighted) == MPI_SUCCESS ? n : -1;
+    default:
+        return -1;
+    }
+}
+
+static int64_t neighbors(struct recorder_thread *thread, MPI_Comm comm)
+{
+    struct communicator *c = communicator_of(thread, comm);
+    if (!c)
+        return -1;
+    if (c->neighbors < 0)
+        c->neighbors = ask_neighbors(comm, (int)c->facts.rank);
+    return c->neighbors;
+}
+
+#define COMMUNICATOR(comm) communicator_id(call.thread, comm)
+#define PEERS(comm) communicator_peers(call.thread, comm)
+#define OWN_SIZE(comm) communicator_size(call.thread, comm)
+#define OWN(counts, comm) own_count(call.thread, counts, comm)
+#define IS_ROOT(root, comm) is_root(call.thread, root, comm)
+#define NEIGHBORS(comm) neighbors(call.thread, comm)
+
+/* A duplicate that is not complete yet (MPI_Comm_idup) must not be asked: it has its parent's
+ * group. */
+static void copy_answer(const struct communicator *parent, struct communicator_answer *answer)
+{
+    const struct trace_communicator *facts = &parent->facts;
+    *answer = (struct communicator_answer){
+        .kind = facts->kind, .rank = facts->rank, .size = facts->size, .peers = parent->peers};
+    answer->run_room = facts->run_count * sizeof *facts->runs;
+    answer->runs = answer->run_room ? pages_take(answer->run_room) : NULL;
+    if (!answer->runs)
+        return;
+    memcpy(answer->runs, facts->runs, answer->run_room);
+    answer->run_count = facts->run_count;
+}
+
+/* After a collective creation on comm, successful or not, here or only on other members. */
+static void communicator_made(struct call *call, int result, MPI_Comm comm, const MPI_Comm *made,
+                              bool clone)
+{
+    struct communicator *parent = communicator_of(call->thread, comm);
+    uint32_t creation = communicator_count_creation(parent);
+    struct communicator_answer answer;
+
+    if (result != MPI_SUCCESS || *made == COMM_NULL)
+        return;
+    if (clone && parent) {
+        copy_answer(parent, &answer);
+        answer.fortran_handle = fortran_handle(*made);
+    } else if (!ask_communicator(*made, &answer)) {
+        return;
+    }
+    struct communicator *c = communicator_add(HANDLE(*made), parent, creation, &answer);
+    if (c)
+        recorder_define_communicator(call->thread, c);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static inline void call_started(const struct trace_signature *signature, const MPI_Request *request)
+{
+    if (*request == REQUEST_NULL)
+        return;
+    request_started(HANDLE(*request), request,
+                    &(struct request_origin){.bytes = signature->bytes,
+                                             .peer = signature->peer,
+                                             .tag = signature->tag,
+                                             .communicator = signature->communicator,
+                                             .operation = signature->operation + 1});
+}
+
+static void label_origin(struct trace_signature *signature, const struct request_origin *origin)
+{
+    signature->bytes = origin->bytes;
+    signature->peer = origin->peer;
+    signature->tag = origin->tag;
+    signature->communicator = origin->communicator;
+    signature->origin = origin->operation;
+}
+
+/* The requests of a completing call as they were before it: completion sets handles to null. */
+struct completion {
+    const MPI_Request *array;
+    int count;
+    uint64_t *handles;
+    size_t room; /* bytes of handles where they did not fit few */
+    uint64_t few[32];
+};
+
+static void completion_begin(struct completion *completion, struct trace_signature *signature,
+                             int count, const MPI_Request *array)
+{
+    enum { FEW = sizeof completion->few / sizeof *completion->few };
+    completion->array = array;
+    completion->count = array && count > 0 ? count : 0;
+    completion->room = 0;
+    completion->handles = completion->few;
+    signature->origin = ORIGIN_UNKNOWN;
+    if (completion->count > FEW) {
+        completion->room = (size_t)completion->count * sizeof *completion->handles;
+        completion->handles = pages_take(completion->room);
+        if (!completion->handles)
+            completion->count = 0;
+    }
+    for (int i = 0; i < completion->count; i++)
+        completion->handles[i] = HANDLE(array[i]);
+    if (completion->count == 1 && array[0] != REQUEST_NULL) {
+        struct request_origin origin;
+        request_look(completion->handles[0], array, &origin);
+        label_origin(signature, &origin);
+    }
+}
+
+/* What several requests have in common; bytes are added up. */
+static void add_origin(struct trace_signature *signature, const struct request_origin *origin,
+                       bool first)
+{
+    if (first) {
+        label_origin(signature, origin);
+        return;
+    }
+    if (signature->bytes < 0 || origin->bytes < 0 ||
+        __builtin_add_overflow(signature->bytes, origin->bytes, &signature->bytes))
+        signature->bytes = -1;
+    if (signature->peer != origin->peer)
+        signature->peer = PEER_NONE;
+    if (signature->tag != origin->tag)
+        signature->tag = -1;
+    if (signature->communicator != origin->communicator)
+        signature->communicator = -1;
+    if (signature->origin != origin->operation)
+        signature->origin = ORIGIN_MIXED;
+}
+
+static bool completion_one(const struct completion *completion, int index,
+                           struct trace_signature *signature, bool first)
+{
+    struct request_origin origin;
+    if (index < 0 || index >= completion->count ||
+        completion->handles[index] == HANDLE(REQUEST_NULL))
+        return false;
+    request_finished(completion->handles[index], &completion->array[index], &origin);
+    add_origin(signature, &origin, first);
+    return true;
+}
+
+/* Forgets the requests that finished and labels the call with what they have in common. done: how
+ * many finished, at indices or else from the first on; -1: the call failed, and those whose handle
+ * became null did. */
+static void completion_end(struct completion *completion, struct call *call,
+                           struct trace_signature *signature, int done, const int *indices)
+{
+    bool first = true, known = done >= 0;
+    int candidates = known ? done : completion->count;
+    for (int i = 0; i < candidates && i < completion->count; i++) {
+        int index = known && indices ? indices[i] : i;
+        if (!known && completion->array[index] != REQUEST_NULL)
+            continue;
+        if (completion_one(completion, index, signature, first))
+            first = false;
+    }
+    if (known && done > 0 && indices)
+        trace_stream_completion(&call->thread->stream, indices, (size_t)done);
+    if (done == 0)
+        signature->operation = OPERATION_POLL(signature->operation);
+    if (completion->count != 1 || done == 0)
+        call_relabel(call, signature);
+    if (completion->room)
+        pages_give(completion->handles, completion->room);
+}
+
+static inline void call_relabel_poll(struct call *call, struct trace_signature *signature)
+{
+    signature->operation = OPERATION_POLL(signature->operation);
+    call_relabel(call, signature);
+}
+
+static void call_resolve(struct call *call, const MPI_Status *status)
+{
+    trace_stream_resolve(&call->thread->stream, translated(status->MPI_SOURCE), status->MPI_TAG,
+                         status_bytes(status));
+}
+
+/* --- the way in and out ----------------------------------------------------------------------- */
+
+static void opened(int result, enum mpi_function function, const struct trace_sync *before)
+{
+    int rank, size, level = -1;
+    if (result != MPI_SUCCESS || ask.Comm_rank(COMM_WORLD, &rank) != MPI_SUCCESS ||
+        ask.Comm_size(COMM_WORLD, &size) != MPI_SUCCESS || !add_predefined(COMM_WORLD) ||
+        !add_predefined(COMM_SELF)) {
+        recorder_cancel();
+        return;
+    }
+    ask.Query_thread(&level);
+    recorder_open(&(struct recorder_world){.rank = (uint32_t)rank,
+                                           .size = (uint32_t)size,
+                                           .thread_level = level,
+                                           .family = FAMILY,
+                                           .many_threads = level == ABI_THREAD_MULTIPLE},
+                  function, before);
+    if (!recorder_thread)
+        return;
+    recorder_define_communicator(recorder_thread, communicator_find(HANDLE(COMM_WORLD)));
+    recorder_define_communicator(recorder_thread, communicator_find(HANDLE(COMM_SELF)));
+}
+
+static int special_MPI_Init(int *argc, char ***argv, int (*next)(int *, char ***),
+                            const void *caller, bool pmpi)
+{
+    struct trace_sync before;
+    (void)caller, (void)pmpi;
+    if (!recorder_prepare(&before))
+        return next(argc, argv);
+    int result = next(argc, argv);
+    opened(result, FUNCTION_MPI_Init, &before);
+    return result;
+}
+
+static int special_MPI_Init_thread(int *argc, char ***argv, int required, int *provided,
+                                   int (*next)(int *, char ***, int, int *), const void *caller,
+                                   bool pmpi)
+{
+    struct trace_sync before;
+    (void)caller, (void)pmpi;
+    if (!recorder_prepare(&before))
+        return next(argc, argv, required, provided);
+    int result = next(argc, argv, required, provided);
+    opened(result, FUNCTION_MPI_Init_thread, &before);
+    return result;
+}
+
+static struct trace_signature bare_signature(enum mpi_function function)
+{
+    return (struct trace_signature){.operation = OPERATION(function),
+                                    .bytes = -1,
+                                    .peer = PEER_NONE,
+                                    .root = PEER_NONE,
+                                    .tag = -1,
+                                    .communicator = -1};
+}
+
+static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi)
+{
+    struct trace_signature signature = bare_signature(FUNCTION_MPI_Finalize);
+    struct call call;
+    if (!call_enter(&call, __builtin_frame_address(0), caller, pmpi, signature.operation))
+        return next();
+    call_begin(&call, &signature);
+    recorder_finalising(&call);
+    int result = next();
+    call_stop(&call);
+    call_record(&call);
+    recorder_close();
+    return result;
+}
+
+/* It does not come back, so its event is written before: of no duration. */
+static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm, int),
+                             const void *caller, bool pmpi)
+{
+    struct trace_signature signature = bare_signature(FUNCTION_MPI_Abort);
+    struct call call;
+    if (call_enter(&call, __builtin_frame_address(0), caller, pmpi, signature.operation)) {
+        signature.communicator = COMMUNICATOR(comm);
+        call_begin(&call, &signature);
+        call_stop(&call);
+        recorder_flush(call.thread);
+        call_record(&call);
+    }
+    return next(comm, errorcode);
+}
+
+#include "preload/mpi_wrappers.h"
