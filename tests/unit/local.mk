@@ -20,10 +20,10 @@ test_ld_preload_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_ld_preload_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 
-# The plugin's parts that do not need Slurm.
+# The plugin's parts that do not need Slurm, and sp-run's.
 if HAVE_CRITERION
 if !PRELOAD_ONLY
-SPANK_TESTS = test_program test_spank_parts
+SPANK_TESTS = test_program test_spank_parts test_child
 check_PROGRAMS += $(SPANK_TESTS)
 TESTS += $(SPANK_TESTS)
 test_program_SOURCES = tests/unit/test_program.c spank/elf_check.c spank/program.c
@@ -35,5 +35,8 @@ test_spank_parts_CPPFLAGS = $(AM_CPPFLAGS) -DSP_PRELOAD_PATH='"/lib/preload.so"'
 	-DSP_MERGE_PATH='"/bin/sp-merge"'
 test_spank_parts_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_spank_parts_LDADD = libtrace.la $(CRITERION_LIBS)
+test_child_SOURCES = tests/unit/test_child.c launch/child.c
+test_child_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_child_LDADD = $(CRITERION_LIBS)
 endif
 endif
