@@ -1,1 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# sp-merge folds the traces of a run into a profile file; sp-dump prints one trace.
+noinst_LTLIBRARIES += libmerge.la
+libmerge_la_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
+libmerge_la_LIBADD = libprofile.la libtrace.la
+libmerge_la_SOURCES = \
+	merge/clock.c merge/clock.h \
+	merge/communicators.c merge/communicators.h \
+	merge/fold.c merge/fold.h \
+	merge/hosts.c merge/hosts.h \
+	merge/lane.c merge/lane.h \
+	merge/losses.c merge/losses.h \
+	merge/metadata.c merge/metadata.h \
+	merge/names.c merge/names.h \
+	merge/progress.c merge/progress.h \
+	merge/publish.c merge/publish.h \
+	merge/rank.c merge/rank.h \
+	merge/run.c merge/run.h \
+	merge/world.c merge/world.h
+
+bin_PROGRAMS += sp-merge sp-dump
+sp_merge_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
+sp_merge_LDFLAGS = $(SP_LDHARDEN)
+sp_merge_LDADD = libmerge.la
+sp_merge_SOURCES = merge/sp_merge.c
+
+sp_dump_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
+sp_dump_LDFLAGS = $(SP_LDHARDEN)
+sp_dump_LDADD = libmerge.la
+sp_dump_SOURCES = merge/sp_dump.c

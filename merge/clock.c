@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the ticks of one trace to nanoseconds of its host's CLOCK_MONOTONIC. */
+#include "merge/clock.h"
+
+#include <stdlib.h>
+
+/* A slope over less would mostly be the noise of reading two clocks one after the other. */
+#define SLOPE_SPAN_NS 1000000
+/* No machine is up for this long: 36 years. Keeps sums of a few times from overflowing. */
+#define NS_LIMIT (INT64_C(1) << 60)
+
+int clock_add(struct clock *clock, const struct trace_sync *point)
+{
+    if (clock->count == clock->room) {
+        size_t room = clock->room ? 2 * clock->room : 8;
+        struct trace_sync *points = realloc(clock->points, room * sizeof(*points));
+        if (!points)
+            return -1;
+        clock->points = points;
+        clock->room = room;
+    }
+    clock->points[clock->count++] = *point;
+    return 0;
+}
+
+static int compare_points(const void *left, const void *right)
+{
+    const struct trace_sync *a = left, *b = right;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? -1 : 1;
+    return a->monotonic_ns < b->monotonic_ns ? -1 : a->monotonic_ns > b->monotonic_ns;
+}
+
+static void drop_contradictions(struct clock *clock)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < clock->count; i++) {
+        const struct trace_sync *point = &clock->points[i];
+        if (point->monotonic_ns < 0 || point->monotonic_ns > NS_LIMIT)
+            continue;
+        if (kept > 0 && (point->ticks == clock->points[kept - 1].ticks ||
+                         point->monotonic_ns < clock->points[kept - 1].monotonic_ns))
+            continue;
+        clock->points[kept++] = *point;
+    }
+    clock->count = kept;
+}
+
+static void find_slopes(struct clock *clock)
+{
+    const struct trace_sync *points = clock->points;
+    size_t last = clock->count - 1, end = 1, start = last - 1;
+    while (end < last && points[end].monotonic_ns - points[0].monotonic_ns < SLOPE_SPAN_NS)
+        end++;
+    while (start > 0 && points[last].monotonic_ns - points[start].monotonic_ns < SLOPE_SPAN_NS)
+        start--;
+    clock->lead_ns = (uint64_t)(points[end].monotonic_ns - points[0].monotonic_ns);
+    clock->lead_ticks = points[end].ticks - points[0].ticks;
+    clock->trail_ns = (uint64_t)(points[last].monotonic_ns - points[start].monotonic_ns);
+    clock->trail_ticks = points[last].ticks - points[start].ticks;
+}
+
+int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct error *err)
+{
+    qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
+    drop_contradictions(clock);
+    if (clock->count >= 2) {
+        find_slopes(clock);
+        return 0;
+    }
+    if (clock->count == 0)
+        return error_set(err, "no valid sync point");
+    if (source != CLOCK_SOURCE_MONOTONIC || shift > 32)
+        return error_set(err, "one sync point only: the speed of its clock is not known");
+    clock->lead_ns = clock->trail_ns = UINT64_C(1) << shift;
+    clock->lead_ticks = clock->trail_ticks = 1;
+    return 0;
+}
+
+/* ticks * ns / per_ticks, rounded down or up, at most NS_LIMIT. */
+static int64_t scale(uint64_t ticks, uint64_t ns, uint64_t per_ticks, int round_up)
+{
+    unsigned __int128 product = (unsigned __int128)ticks * ns;
+    unsigned __int128 result = product / per_ticks + (round_up && product % per_ticks != 0);
+    return result > (unsigned __int128)NS_LIMIT ? NS_LIMIT : (int64_t)result;
+}
+
+/* The last point at or before ticks; the caller knows that there is one. */
+static size_t find_point(const struct clock *clock, uint64_t ticks, size_t hint)
+{
+    const struct trace_sync *points = clock->points;
+    if (hint + 1 < clock->count && points[hint].ticks <= ticks && ticks < points[hint + 1].ticks)
+        return hint;
+    size_t low = 0, high = clock->count; /* points[low] <= ticks < points[high] */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (points[middle].ticks <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint)
+{
+    const struct trace_sync *points = clock->points, *last = &points[clock->count - 1];
+    if (ticks < points[0].ticks)
+        return points[0].monotonic_ns -
+               scale(points[0].ticks - ticks, clock->lead_ns, clock->lead_ticks, 1);
+    if (ticks >= last->ticks) {
+        int64_t ns =
+            last->monotonic_ns + scale(ticks - last->ticks, clock->trail_ns, clock->trail_ticks, 0);
+        return ns > NS_LIMIT ? NS_LIMIT : ns;
+    }
+    *hint = find_point(clock, ticks, *hint);
+    const struct trace_sync *from = &points[*hint], *to = from + 1;
+    return from->monotonic_ns + scale(ticks - from->ticks,
+                                      (uint64_t)(to->monotonic_ns - from->monotonic_ns),
+                                      to->ticks - from->ticks, 0);
+}
+
+void clock_release(struct clock *clock)
+{
+    free(clock->points);
+    *clock = (struct clock){0};
+}

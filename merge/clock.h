@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the ticks of one trace to nanoseconds of its host's CLOCK_MONOTONIC. */
+#ifndef SCOPE_CLOCK_H
+#define SCOPE_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/error.h"
+#include "schema/trace_format.h"
+
+/* Piecewise linear through the sync points of the trace. Zero-initialise; add points; settle. */
+struct clock {
+    struct trace_sync *points;
+    size_t count, room;
+    uint64_t lead_ns, lead_ticks;   /* slope before the first point */
+    uint64_t trail_ns, trail_ticks; /* and behind the last one */
+};
+
+/* Adds a sync point, in any order. Returns 0, or -1 if memory is out. */
+int clock_add(struct clock *clock, const struct trace_sync *point);
+
+/* Sorts the points, leaves out those that contradict earlier ones (time does not run backwards) and
+ * finds the slopes at both ends. Returns 0, or -1 and err if the ticks of this source (enum
+ * trace_clock, shifted by shift) cannot be told from the points there are. */
+int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct error *err);
+
+/* The time of ticks in ns; never decreasing with ticks, so what nests in ticks nests in ns. hint
+ * (an index, 0 at first) makes the search short where calls come in order. */
+int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint);
+
+void clock_release(struct clock *clock);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Job-wide numbers for communicators, from what each rank calls them. */
+#define _GNU_SOURCE
+#include "merge/communicators.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_MIN = 64, MEMBERS_TEXT_MAX = 60000 };
+
+/* --- what ranks add ----------------------------------------------------------------------------
+ */
+
+static size_t *find_slot(const struct communicators *communicators, uint64_t key)
+{
+    size_t mask = communicators->slot_count - 1;
+    size_t i = (size_t)((key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 17) & mask;
+    while (communicators->slots[i] && communicators->list[communicators->slots[i] - 1].key != key)
+        i = (i + 1) & mask;
+    return &communicators->slots[i];
+}
+
+static int make_room(struct communicators *communicators)
+{
+    if (communicators->count == communicators->room) {
+        size_t room = communicators->room ? 2 * communicators->room : SLOTS_MIN / 2;
+        struct communicator *list = realloc(communicators->list, room * sizeof(*list));
+        if (!list)
+            return -1;
+        communicators->list = list;
+        communicators->room = room;
+    }
+    if (communicators->slot_count >= 2 * (communicators->count + 1))
+        return 0;
+    size_t count = communicators->slot_count ? 2 * communicators->slot_count : SLOTS_MIN;
+    size_t *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        return -1;
+    free(communicators->slots);
+    communicators->slots = slots;
+    communicators->slot_count = count;
+    for (size_t i = 0; i < communicators->count; i++)
+        *find_slot(communicators, communicators->list[i].key) = i + 1;
+    return 0;
+}
+
+static uint64_t hash_members(const struct trace_communicator *definition)
+{
+    uint64_t hash = definition->run_count;
+    for (uint32_t i = 0; i < definition->run_count; i++) {
+        const struct trace_rank_run *run = &definition->runs[i];
+        const uint64_t words[] = {run->first, run->count, (uint32_t)run->stride};
+        for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++) {
+            hash = (hash ^ words[j]) * UINT64_C(0x9e3779b97f4a7c15);
+            hash ^= hash >> 31;
+        }
+    }
+    return hash;
+}
+
+/* "5", "0-3" or "8-14:2", as Slurm and cpusets write lists. */
+static size_t print_run(const struct trace_rank_run *run, char *text, size_t size)
+{
+    int64_t last = (int64_t)run->first + ((int64_t)run->count - 1) * run->stride;
+    if (run->count <= 1)
+        return (size_t)snprintf(text, size, "%" PRIu32, run->first);
+    if (run->stride == 1)
+        return (size_t)snprintf(text, size, "%" PRIu32 "-%" PRId64, run->first, last);
+    return (size_t)snprintf(text, size, "%" PRIu32 "-%" PRId64 ":%" PRId32, run->first, last,
+                            run->stride);
+}
+
+/* The list as text, "..." behind it if it would be too long for any use. */
+static char *print_members(const struct trace_communicator *definition)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    for (uint32_t i = 0; i < definition->run_count; i++) {
+        char run[64];
+        if (ftell(stream) > MEMBERS_TEXT_MAX) {
+            fputs(",...", stream);
+            break;
+        }
+        print_run(&definition->runs[i], run, sizeof(run));
+        fprintf(stream, "%s%s", i ? "," : "", run);
+    }
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The two that every program has need no key; all other keys are the recorder's. */
+static uint64_t key_of(const struct trace_communicator *definition)
+{
+    return definition->id <= COMMUNICATOR_SELF ? definition->id : definition->key;
+}
+
+static int add_new(struct communicators *communicators, uint32_t rank, uint64_t key,
+                   const struct trace_communicator *definition, size_t *index)
+{
+    char *members = print_members(definition);
+    if (!members || make_room(communicators) < 0) {
+        free(members);
+        return -1;
+    }
+    *find_slot(communicators, key) = communicators->count + 1;
+    communicators->list[communicators->count] = (struct communicator){
+        .key = key,
+        .kind = definition->kind,
+        .size = definition->size,
+        .member_hash = hash_members(definition),
+        .members = members,
+        .last_rank = rank,
+        .id = COMMUNICATOR_UNKNOWN,
+        .parent = COMMUNICATOR_UNKNOWN,
+    };
+    *index = communicators->count++;
+    return 0;
+}
+
+/* Whether this definition can be of the same communicator. The two sides of an intercommunicator
+ * have members of their own, and every rank its own MPI_COMM_SELF. */
+static bool agrees(const struct communicator *communicator,
+                   const struct trace_communicator *definition)
+{
+    if (definition->id <= COMMUNICATOR_SELF)
+        return true;
+    if (communicator->kind != definition->kind)
+        return false;
+    return definition->kind == COMMUNICATOR_INTER ||
+           (communicator->size == definition->size &&
+            communicator->member_hash == hash_members(definition));
+}
+
+static int add_definition(struct communicators *communicators, uint32_t rank,
+                          const struct trace_communicator *definition, size_t index)
+{
+    if (communicators->definition_count == communicators->definition_room) {
+        size_t room = communicators->definition_room ? 2 * communicators->definition_room : 64;
+        struct definition *more = realloc(communicators->definitions, room * sizeof(*more));
+        if (!more)
+            return -1;
+        communicators->definitions = more;
+        communicators->definition_room = room;
+    }
+    communicators->definitions[communicators->definition_count++] = (struct definition){
+        .rank = rank,
+        .local_id = definition->id,
+        .local_rank = definition->rank,
+        .local_parent = definition->parent,
+        .handle = definition->handle,
+        .communicator = index,
+    };
+    return 0;
+}
+
+int communicators_add(struct communicators *communicators, uint32_t rank,
+                      const struct trace_communicator *definition)
+{
+    uint64_t key = key_of(definition);
+    if (definition->id > COMMUNICATOR_SELF && key <= COMMUNICATOR_SELF)
+        return add_definition(communicators, rank, definition, NO_COMMUNICATOR);
+    if (communicators->slot_count == 0 && make_room(communicators) < 0)
+        return -1;
+    size_t index = *find_slot(communicators, key);
+    if (index == 0) {
+        if (add_new(communicators, rank, key, definition, &index) < 0)
+            return -1;
+    } else {
+        index--;
+        struct communicator *communicator = &communicators->list[index];
+        if (!agrees(communicator, definition) || communicator->last_rank == rank)
+            communicator->ambiguous = true;
+        communicator->last_rank = rank;
+    }
+    return add_definition(communicators, rank, definition, index);
+}
+
+/* --- numbering ---------------------------------------------------------------------------------
+ */
+
+static int compare_definitions(const void *left, const void *right)
+{
+    const struct definition *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->local_id < b->local_id ? -1 : a->local_id > b->local_id;
+}
+
+/* Where each rank stands in its own list while the common order is made. */
+struct queue {
+    size_t next, end; /* definitions of one rank */
+};
+
+static struct communicator *definition_communicator(const struct communicators *communicators,
+                                                    size_t definition)
+{
+    size_t index = communicators->definitions[definition].communicator;
+    return index == NO_COMMUNICATOR ? NULL : &communicators->list[index];
+}
+
+/* Passes over what needs no number and counts the rank as one that has come to its next. */
+static void come_to_next(const struct communicators *communicators, struct queue *queue)
+{
+    while (queue->next < queue->end) {
+        struct communicator *communicator = definition_communicator(communicators, queue->next);
+        if (communicator && !communicator->ambiguous && communicator->id < 0) {
+            communicator->heads++;
+            return;
+        }
+        queue->next++;
+    }
+}
+
+static size_t make_queues(const struct communicators *communicators, struct queue *queues)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < communicators->definition_count; i++) {
+        if (i == 0 || communicators->definitions[i].rank != communicators->definitions[i - 1].rank)
+            queues[count++].next = i;
+        queues[count - 1].end = i + 1;
+    }
+    return count;
+}
+
+/* The lowest rank whose next communicator all its holders have come to; if members contradict each
+ * other there is none, and the lowest rank with something left goes on. count: nothing is left. */
+static size_t choose(const struct communicators *communicators, const struct queue *queues,
+                     size_t first, size_t count)
+{
+    size_t fallback = count;
+    for (size_t i = first; i < count; i++) {
+        if (queues[i].next == queues[i].end)
+            continue;
+        const struct communicator *communicator =
+            definition_communicator(communicators, queues[i].next);
+        if (communicator->heads >= communicator->holders)
+            return i;
+        if (fallback == count)
+            fallback = i;
+    }
+    return fallback;
+}
+
+/* Moves every rank that has come to communicator on to its next. */
+static void move_on(const struct communicators *communicators, struct queue *queues, size_t first,
+                    size_t count, const struct communicator *communicator)
+{
+    size_t left = communicator->heads;
+    for (size_t i = first; left > 0 && i < count; i++) {
+        if (queues[i].next == queues[i].end ||
+            definition_communicator(communicators, queues[i].next) != communicator)
+            continue;
+        left--;
+        come_to_next(communicators, &queues[i]);
+    }
+}
+
+static void number_in_order(struct communicators *communicators, struct queue *queues, size_t count)
+{
+    int64_t next_id = COMMUNICATOR_SELF + 1;
+    for (size_t i = 0; i < count; i++)
+        come_to_next(communicators, &queues[i]);
+    for (size_t first = 0;;) {
+        while (first < count && queues[first].next == queues[first].end)
+            first++;
+        size_t chosen = choose(communicators, queues, first, count);
+        if (chosen == count)
+            return;
+        struct communicator *communicator =
+            definition_communicator(communicators, queues[chosen].next);
+        communicator->id = next_id++;
+        move_on(communicators, queues, chosen, count, communicator);
+    }
+}
+
+static void settle_parents(struct communicators *communicators)
+{
+    for (size_t i = 0; i < communicators->definition_count; i++) {
+        const struct definition *definition = &communicators->definitions[i];
+        struct communicator *communicator = definition_communicator(communicators, i);
+        if (communicator && communicator->parent == COMMUNICATOR_UNKNOWN)
+            communicator->parent =
+                communicators_id(communicators, definition->rank, definition->local_parent);
+    }
+}
+
+int communicators_settle(struct communicators *communicators)
+{
+    qsort(communicators->definitions, communicators->definition_count,
+          sizeof(*communicators->definitions), compare_definitions);
+    struct queue *queues = calloc(communicators->definition_count + 1, sizeof(*queues));
+    if (!queues)
+        return -1;
+    for (size_t i = 0; i < communicators->definition_count; i++) {
+        struct communicator *communicator = definition_communicator(communicators, i);
+        if (communicator && communicator->key <= COMMUNICATOR_SELF)
+            communicator->id = (int64_t)communicator->key;
+        if (communicator)
+            communicator->holders++;
+    }
+    number_in_order(communicators, queues, make_queues(communicators, queues));
+    free(queues);
+    settle_parents(communicators);
+    return 0;
+}
+
+int64_t communicators_id(const struct communicators *communicators, uint32_t rank, int64_t local_id)
+{
+    if (local_id < 0 || local_id > UINT32_MAX)
+        return COMMUNICATOR_UNKNOWN;
+    if (local_id <= COMMUNICATOR_SELF)
+        return local_id;
+    if (communicators->definition_count == 0)
+        return COMMUNICATOR_UNKNOWN;
+    struct definition wanted = {.rank = rank, .local_id = (uint32_t)local_id};
+    const struct definition *found =
+        bsearch(&wanted, communicators->definitions, communicators->definition_count,
+                sizeof(wanted), compare_definitions);
+    if (!found || found->communicator == NO_COMMUNICATOR)
+        return COMMUNICATOR_UNKNOWN;
+    const struct communicator *communicator = &communicators->list[found->communicator];
+    return communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id;
+}
+
+void communicators_release(struct communicators *communicators)
+{
+    for (size_t i = 0; i < communicators->count; i++)
+        free(communicators->list[i].members);
+    free(communicators->list);
+    free(communicators->definitions);
+    free(communicators->slots);
+    *communicators = (struct communicators){0};
+}

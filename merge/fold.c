@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second pass: calls become rows of the profile, and events in them. */
+#include "merge/fold.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/region_label.h"
+
+enum {
+    COLUMNS = 3,                 /* start, duration, lane */
+    BUFFERS_MAX = 64 << 20,      /* bytes, all rows of a rank together */
+    BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
+    SORT_EVENTS_MAX = 2 << 20,   /* of a row that is put in order: 48 MiB */
+    PROGRESS_EVENTS = 16 * 1024, /* between two looks at the clock */
+    TAGS_ALWAYS = 64 * 1024,     /* bytes of tags that are never too many */
+};
+
+/* --- planning ----------------------------------------------------------------------------------
+ */
+
+static int no_memory(struct error *err)
+{
+    return error_set(err, "out of memory");
+}
+
+static void describe(const struct fold *fold, const struct rank *rank, const struct call *call,
+                     struct region_label *label)
+{
+    char *const *names = fold->vocabulary->operations.texts;
+    *label = (struct region_label){
+        .operation = names[call->operation],
+        .request = call->request == CALL_NO_REQUEST ? NULL : names[call->request],
+        .kind = call->kind,
+        .bytes = call->bytes,
+        .peer = call->peer,
+        .root = call->root,
+        .tag = call->tag,
+        .communicator = communicators_id(&fold->vocabulary->communicators, rank->header.rank,
+                                         call->communicator),
+    };
+}
+
+/* Keeps the tags of a region that has just got the number region. */
+static int keep_tags(struct fold *fold, size_t region, const char *text)
+{
+    if (region >= fold->tags_room) {
+        size_t room = fold->tags_room ? 2 * fold->tags_room : 64;
+        char **tags = realloc(fold->tags, room * sizeof(*tags));
+        if (!tags)
+            return -1;
+        memset(tags + fold->tags_room, 0, (room - fold->tags_room) * sizeof(*tags));
+        fold->tags = tags;
+        fold->tags_room = room;
+    }
+    fold->tags[region] = strdup(text);
+    return fold->tags[region] ? 0 : -1;
+}
+
+/* The region of a call, or of the session if call is NULL; -1: out of memory. */
+static int64_t find_region(struct fold *fold, const struct rank *rank, const struct call *call)
+{
+    char text[REGION_LABEL_SIZE] = REGION_SESSION, tags[REGION_TAGS_SIZE] = "[]";
+    struct region_label label;
+    size_t before = fold->regions.count;
+    if (call) {
+        describe(fold, rank, call, &label);
+        region_label_print(&label, text);
+    }
+    int64_t region = names_intern(&fold->regions, text);
+    if (region < 0 || fold->regions.count == before)
+        return region;
+    if (call)
+        region_label_print_tags(&label, tags);
+    return keep_tags(fold, (size_t)region, tags) < 0 ? -1 : region;
+}
+
+static int add_row(struct fold *fold, const struct rank *rank, uint32_t region)
+{
+    if (fold->row_count == fold->row_room) {
+        size_t room = fold->row_room ? 2 * fold->row_room : 64;
+        struct profile_row *rows = realloc(fold->rows, room * sizeof(*rows));
+        if (!rows)
+            return -1;
+        fold->rows = rows;
+        fold->row_room = room;
+    }
+    fold->rows[fold->row_count++] =
+        (struct profile_row){.region = region, .rank = rank->header.rank};
+    return 0;
+}
+
+/* The rows of the rank being planned, by region: row + 1 if the stamp is the rank's. */
+struct row_map {
+    struct {
+        size_t stamp;
+        uint32_t row;
+    } * rows;
+    size_t room;
+    size_t stamp;
+};
+
+static int map_reserve(struct row_map *map, size_t count)
+{
+    if (count <= map->room)
+        return 0;
+    size_t room = 2 * count;
+    void *rows = realloc(map->rows, room * sizeof(*map->rows));
+    if (!rows)
+        return -1;
+    map->rows = rows;
+    memset(map->rows + map->room, 0, (room - map->room) * sizeof(*map->rows));
+    map->room = room;
+    return 0;
+}
+
+/* Finds or makes the row of a call (or the session), relative to the rank's first one. */
+static int plan_call(struct fold *fold, const struct rank *rank, const struct call *call,
+                     struct row_map *map, size_t first_row, uint32_t *row)
+{
+    int64_t region = find_region(fold, rank, call);
+    if (region < 0 || map_reserve(map, fold->regions.count) < 0)
+        return -1;
+    if (map->rows[region].stamp != map->stamp) {
+        map->rows[region].stamp = map->stamp;
+        map->rows[region].row = (uint32_t)(fold->row_count - first_row);
+        if (add_row(fold, rank, (uint32_t)region) < 0)
+            return -1;
+    }
+    *row = map->rows[region].row;
+    fold->rows[first_row + *row].count += call ? call->count : 1;
+    return 0;
+}
+
+static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
+{
+    size_t first_row = fold->row_count, threads = 0;
+    uint32_t row;
+    map->stamp++;
+    if (plan_call(fold, rank, NULL, map, first_row, &row) < 0)
+        return -1;
+    for (size_t i = 0; i < rank->thread_count; i++) {
+        struct thread *thread = &rank->threads[i];
+        threads += thread->events > 0;
+        for (size_t j = 0; j < thread->call_count; j++) {
+            struct call *call = &thread->calls[j];
+            if (call->count > 0 && plan_call(fold, rank, call, map, first_row, &call->row) < 0)
+                return -1;
+        }
+    }
+    /* A lone thread that is not the one of MPI_Init overlaps the session as well. */
+    fold->lanes = fold->lanes || threads > 1 || rank->thread_count > 1;
+    return 0;
+}
+
+int fold_plan(struct fold *fold, struct error *err)
+{
+    struct row_map map = {0};
+    int status = 0;
+    fold->first_rows = calloc(fold->rank_count + 1, sizeof(*fold->first_rows));
+    if (!fold->first_rows)
+        return no_memory(err);
+    for (size_t i = 0; status == 0 && i < fold->rank_count; i++) {
+        fold->first_rows[i] = fold->row_count;
+        if (rank_is_usable(&fold->ranks[i]))
+            status = plan_rank(fold, &fold->ranks[i], &map);
+    }
+    fold->first_rows[fold->rank_count] = fold->row_count;
+    free(map.rows);
+    if (status < 0)
+        return no_memory(err);
+    for (size_t i = 0; i < fold->row_count; i++) {
+        fold->rows[i].first = fold->events;
+        if (__builtin_add_overflow(fold->events, fold->rows[i].count, &fold->events))
+            return error_set(err, "too many events for one file");
+    }
+    return 0;
+}
+
+/* --- one rank ----------------------------------------------------------------------------------
+ */
+
+/* What of a row waits to be written. */
+struct buffer {
+    int64_t *starts, *durations, *lanes;
+    size_t fill, room;
+    uint64_t written;
+    int64_t previous_start;
+    bool is_unordered;
+};
+
+struct pass {
+    struct fold *fold;
+    struct rank *rank;
+    struct profile_writer *writer;
+    struct profile_row *rows; /* of this rank */
+    uint64_t *planned;        /* events of each row in the first pass */
+    struct buffer *buffers;   /* one for each row */
+    int64_t *memory;          /* of all buffers */
+    size_t row_count;
+    size_t clock_hint;
+    int64_t outermost_ns; /* in the session, outside any other call of its thread */
+    struct error *err;
+};
+
+static int make_buffers(struct pass *pass)
+{
+    size_t rows = pass->row_count, total = 0;
+    size_t share = BUFFERS_MAX / (COLUMNS * sizeof(int64_t)) / rows;
+    share = share < 1 ? 1 : share > BUFFER_EVENTS_MAX ? BUFFER_EVENTS_MAX : share;
+    pass->buffers = calloc(rows, sizeof(*pass->buffers));
+    pass->planned = calloc(rows, sizeof(*pass->planned));
+    if (!pass->buffers || !pass->planned)
+        return no_memory(pass->err);
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t count = pass->rows[i].count;
+        pass->planned[i] = count;
+        pass->rows[i].count = 0;
+        pass->buffers[i].room = count < share ? (size_t)count : share;
+        total += pass->buffers[i].room;
+    }
+    pass->memory = calloc(total, COLUMNS * sizeof(*pass->memory));
+    if (!pass->memory)
+        return no_memory(pass->err);
+    int64_t *next = pass->memory;
+    for (size_t i = 0; i < rows; i++) {
+        struct buffer *buffer = &pass->buffers[i];
+        buffer->starts = next;
+        buffer->durations = buffer->starts + buffer->room;
+        buffer->lanes = buffer->durations + buffer->room;
+        next = buffer->lanes + buffer->room;
+    }
+    return 0;
+}
+
+/* Turns absolute starts into differences; *previous is 0 before a row's first event. */
+static void encode_starts(int64_t *starts, size_t count, int64_t *previous)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t start = starts[i];
+        starts[i] = start - *previous;
+        *previous = start;
+    }
+}
+
+static int flush(struct pass *pass, size_t row)
+{
+    struct buffer *buffer = &pass->buffers[row];
+    if (buffer->fill == 0)
+        return 0;
+    /* previous_start is that of the last event appended: count from the last one written. */
+    int64_t last = buffer->starts[buffer->fill - 1],
+            before = buffer->written ? buffer->previous_start : 0;
+    encode_starts(buffer->starts, buffer->fill, &before);
+    if (profile_writer_put(pass->writer, pass->rows[row].first + buffer->written, buffer->fill,
+                           buffer->starts, buffer->durations, buffer->lanes, pass->err) < 0)
+        return -1;
+    buffer->written += buffer->fill;
+    buffer->previous_start = last;
+    buffer->fill = 0;
+    return 0;
+}
+
+/* Sums wrap where a hostile trace makes them overflow; real ones are far from it. */
+static int64_t add(int64_t left, int64_t right)
+{
+    return (int64_t)((uint64_t)left + (uint64_t)right);
+}
+
+static void count_event(struct profile_row *row, int64_t start, int64_t duration, int64_t exclusive)
+{
+    int64_t end = add(start, duration);
+    double delta = (double)duration - row->mean; /* Welford: no cancellation */
+    row->count++;
+    row->mean += delta / (double)row->count;
+    row->m2 += delta * ((double)duration - row->mean);
+    row->total = add(row->total, duration);
+    row->exclusive = add(row->exclusive, exclusive);
+    row->last_duration = duration;
+    if (row->count == 1) {
+        row->minimum = row->maximum = row->first_duration = duration;
+        row->earliest_start = start;
+        row->latest_end = end;
+        return;
+    }
+    row->minimum = duration < row->minimum ? duration : row->minimum;
+    row->maximum = duration > row->maximum ? duration : row->maximum;
+    row->earliest_start = start < row->earliest_start ? start : row->earliest_start;
+    row->latest_end = end > row->latest_end ? end : row->latest_end;
+}
+
+static int append(struct pass *pass, size_t row, int64_t start, int64_t duration, int64_t lane)
+{
+    struct buffer *buffer = &pass->buffers[row];
+    int64_t previous = buffer->fill ? buffer->starts[buffer->fill - 1] : buffer->previous_start;
+    if ((buffer->fill || buffer->written) && start < previous)
+        buffer->is_unordered = true;
+    buffer->starts[buffer->fill] = start;
+    buffer->durations[buffer->fill] = duration;
+    buffer->lanes[buffer->fill] = lane;
+    return ++buffer->fill == buffer->room ? flush(pass, row) : 0;
+}
+
+static int fold_event(struct pass *pass, uint32_t stream, const struct trace_event *event)
+{
+    struct rank *rank = pass->rank;
+    if (stream >= rank->thread_count || event->signature >= rank->threads[stream].call_count)
+        return 0; /* came to the trace after the first pass */
+    struct thread *thread = &rank->threads[stream];
+    const struct call *call = &thread->calls[event->signature];
+    if (call->count == 0 || pass->rows[call->row].count == pass->planned[call->row])
+        return 0;
+    int64_t start = rank_ns(rank, event->start, &pass->clock_hint);
+    int64_t duration = rank_ns(rank, event->end, &pass->clock_hint) - start;
+    int is_outermost;
+    int64_t exclusive =
+        lane_exclusive(&thread->lane, event->start, event->end, duration, &is_outermost);
+    if (is_outermost && stream == 0 && event->start >= rank->session_start &&
+        event->end <= rank->session_end)
+        pass->outermost_ns = add(pass->outermost_ns, duration);
+    count_event(&pass->rows[call->row], start, duration, exclusive);
+    return append(pass, call->row, start, duration, stream);
+}
+
+static int stream_events(struct pass *pass, struct trace_reader *reader, struct progress *progress)
+{
+    struct trace_record record;
+    uint64_t events = 0, bytes = 0;
+    int status;
+    while ((status = trace_reader_next(reader, &record, NULL)) != 0) {
+        if (status < 0 || record.type != RECORD_EVENT)
+            continue; /* damage was told in the first pass */
+        if (fold_event(pass, record.stream, &record.event) < 0)
+            return -1;
+        if (++events % PROGRESS_EVENTS == 0) {
+            progress_advance(progress, trace_reader_bytes(reader) - bytes);
+            bytes = trace_reader_bytes(reader);
+        }
+    }
+    progress_advance(progress, trace_reader_bytes(reader) - bytes);
+    return 0;
+}
+
+/* The session is the first row of every rank. */
+static int fold_session(struct pass *pass)
+{
+    struct rank *rank = pass->rank;
+    int64_t start = rank_ns(rank, rank->session_start, &pass->clock_hint);
+    int64_t duration = rank_ns(rank, rank->session_end, &pass->clock_hint) - start;
+    int64_t own = duration > pass->outermost_ns ? duration - pass->outermost_ns : 0;
+    count_event(&pass->rows[0], start, duration, own);
+    return append(pass, 0, start, duration, 0);
+}
+
+/* --- rows in which calls did not come in the order of their starts ------------------------------
+ */
+
+struct event {
+    int64_t start, duration, lane;
+};
+
+static int compare_events(const void *left, const void *right)
+{
+    const struct event *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->duration != b->duration)
+        return a->duration > b->duration ? -1 : 1;
+    return a->lane < b->lane ? -1 : a->lane > b->lane;
+}
+
+static int sort_row(struct pass *pass, struct profile_row *row)
+{
+    size_t count = (size_t)row->count;
+    int64_t *columns = calloc(count, COLUMNS * sizeof(*columns));
+    struct event *events = calloc(count, sizeof(*events));
+    int64_t *starts = columns, *durations = columns + count, *lanes = columns + 2 * count;
+    int status = columns && events ? 0 : no_memory(pass->err);
+    if (status == 0)
+        status = profile_writer_get(pass->writer, row->first, count, starts, durations, lanes,
+                                    pass->err);
+    if (status < 0)
+        goto done;
+    for (size_t i = 0; i < count; i++) {
+        int64_t start = starts[i] + (i ? events[i - 1].start : 0);
+        events[i] = (struct event){start, durations[i], lanes[i]};
+    }
+    qsort(events, count, sizeof(*events), compare_events);
+    int64_t previous = 0;
+    for (size_t i = 0; i < count; i++) {
+        starts[i] = events[i].start;
+        durations[i] = events[i].duration;
+        lanes[i] = events[i].lane;
+    }
+    encode_starts(starts, count, &previous);
+    row->first_duration = durations[0];
+    row->last_duration = durations[count - 1];
+    status =
+        profile_writer_put(pass->writer, row->first, count, starts, durations, lanes, pass->err);
+done:
+    free(columns);
+    free(events);
+    return status;
+}
+
+/* Nested calls and several threads bring calls out of order. Rows too long to sort in memory stay
+ * in the order of ends, thread by thread: readers take both. */
+static int finish_rows(struct pass *pass, uint64_t *lost)
+{
+    for (size_t i = 0; i < pass->row_count; i++) {
+        if (flush(pass, i) < 0)
+            return -1;
+        *lost += pass->planned[i] - pass->rows[i].count;
+        if (pass->buffers[i].is_unordered && pass->rows[i].count <= SORT_EVENTS_MAX &&
+            sort_row(pass, &pass->rows[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
+              struct progress *progress, uint64_t *lost, struct error *err)
+{
+    struct pass pass = {.fold = fold, .rank = &fold->ranks[number], .writer = writer, .err = err};
+    struct trace_reader *reader = NULL;
+    pass.rows = &fold->rows[fold->first_rows[number]];
+    pass.row_count = fold->first_rows[number + 1] - fold->first_rows[number];
+    if (pass.row_count == 0)
+        return 0;
+    int status = make_buffers(&pass);
+    /* A trace that cannot be opened a second time: its calls count as lost. */
+    if (status == 0 && trace_reader_open(&reader, dirfd, pass.rank->file, NULL) == 0)
+        status = stream_events(&pass, reader, progress);
+    if (status == 0)
+        status = fold_session(&pass);
+    if (status == 0)
+        status = finish_rows(&pass, lost);
+    trace_reader_close(reader);
+    free(pass.memory);
+    free(pass.buffers);
+    free(pass.planned);
+    return status;
+}
+
+/* --- the index ---------------------------------------------------------------------------------
+ */
+
+/* Tags repeat what the label says: they are written while they do not outweigh the events. */
+static void choose_tags(struct fold *fold)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < fold->row_count; i++)
+        bytes += strlen(fold->tags[fold->rows[i].region]);
+    if (bytes > TAGS_ALWAYS && bytes / (2 * sizeof(int64_t)) > fold->events)
+        return;
+    for (size_t i = 0; i < fold->row_count; i++)
+        fold->rows[i].tags = fold->tags[fold->rows[i].region];
+}
+
+/* Leaves out rows without events, and regions without rows: the package refuses both. */
+static int drop_empty(struct fold *fold, const char ***names, size_t *name_count)
+{
+    uint32_t *numbers = calloc(fold->regions.count + 1, sizeof(*numbers)); /* new number + 1 */
+    *names = calloc(fold->regions.count + 1, sizeof(**names));
+    if (!numbers || !*names) {
+        free(numbers);
+        return -1;
+    }
+    size_t kept = 0;
+    *name_count = 0;
+    for (size_t i = 0; i < fold->row_count; i++) {
+        struct profile_row row = fold->rows[i];
+        if (row.count == 0)
+            continue;
+        if (numbers[row.region] == 0) {
+            (*names)[*name_count] = fold->regions.texts[row.region];
+            numbers[row.region] = (uint32_t)++ * name_count;
+        }
+        row.region = numbers[row.region] - 1;
+        fold->rows[kept++] = row;
+    }
+    fold->row_count = kept;
+    free(numbers);
+    return 0;
+}
+
+int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err)
+{
+    const char **names;
+    size_t name_count;
+    choose_tags(fold);
+    if (drop_empty(fold, &names, &name_count) < 0) {
+        free(names);
+        return no_memory(err);
+    }
+    int status = profile_writer_index(writer, names, name_count, fold->rows, fold->row_count, err);
+    free(names);
+    return status;
+}
+
+void fold_release(struct fold *fold)
+{
+    for (size_t i = 0; i < fold->tags_room; i++)
+        free(fold->tags[i]);
+    free(fold->tags);
+    free(fold->rows);
+    free(fold->first_rows);
+    names_release(&fold->regions);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second pass: calls become rows of the profile, and events in them.
+ *
+ * First all rows are planned from the counts of the first pass, so that every row has its place
+ * among the events; then each rank's trace is streamed into those places through buffers whose sum
+ * is bounded. Nothing here is shared between ranks but what is only read after planning.
+ */
+#ifndef SCOPE_FOLD_H
+#define SCOPE_FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "merge/names.h"
+#include "merge/progress.h"
+#include "merge/rank.h"
+#include "schema/error.h"
+#include "schema/profile_writer.h"
+
+/* Zero-initialise, set the first block, plan, fold each rank, finish. */
+struct fold {
+    struct rank *ranks; /* usable ones and others */
+    size_t rank_count;
+    const struct vocabulary *vocabulary; /* its communicators settled */
+
+    struct names regions;
+    char **tags; /* of each region, JSON */
+    size_t tags_room;
+    struct profile_row *rows;
+    size_t row_count, row_room;
+    size_t *first_rows; /* of each rank; rank_count + 1 of them */
+    uint64_t events;
+    bool lanes; /* some rank has more than one thread */
+};
+
+/* Names the regions and lays out rows and events. Returns 0, or -1 and err (memory). */
+int fold_plan(struct fold *fold, struct error *err);
+
+/* Streams the trace dirfd/ranks[number].file into the writer's events and its rows' statistics.
+ * *lost counts calls that were there in the first pass and no more. Returns 0, or -1 and err: what
+ * cannot be written, or memory. */
+int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
+              struct progress *progress, uint64_t *lost, struct error *err);
+
+/* Drops rows that came out empty and writes the index. Returns 0, or -1 and err. */
+int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err);
+
+void fold_release(struct fold *fold);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rank's trace, as the first pass over it leaves it. */
+#include "merge/rank.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const words[] = {
+    [RANK_COMPLETE] = "complete", [RANK_CUT_OFF] = "cut off",       [RANK_STOPPED] = "stopped",
+    [RANK_DAMAGED] = "damaged",   [RANK_UNREADABLE] = "unreadable", [RANK_MISSING] = "missing",
+};
+
+const char *rank_state_word(enum rank_state state)
+{
+    return words[state];
+}
+
+int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint)
+{
+    return clock_ns(&rank->clock, ticks, hint) + rank->offset_ns;
+}
+
+/* What one pass needs at hand. */
+struct scan {
+    struct rank *rank;
+    struct trace_reader *reader;
+    struct vocabulary *vocabulary;
+    struct error *err;
+};
+
+static int no_memory(const struct scan *scan)
+{
+    return error_set(scan->err, "%s: out of memory", scan->rank->file);
+}
+
+static void extend(struct rank *rank, uint64_t first, uint64_t last)
+{
+    rank->first_ticks = first < rank->first_ticks ? first : rank->first_ticks;
+    rank->last_ticks = last > rank->last_ticks ? last : rank->last_ticks;
+}
+
+static int add_sync(const struct scan *scan, const struct trace_sync *sync)
+{
+    if (clock_add(&scan->rank->clock, sync) < 0)
+        return no_memory(scan);
+    extend(scan->rank, sync->ticks, sync->ticks);
+    return 0;
+}
+
+/* --- records -----------------------------------------------------------------------------------
+ */
+
+static struct thread *find_thread(const struct scan *scan, uint32_t stream)
+{
+    struct rank *rank = scan->rank;
+    if (stream >= rank->thread_room) {
+        size_t room = 2 * rank->thread_room > stream ? 2 * rank->thread_room : (size_t)stream + 1;
+        struct thread *threads = realloc(rank->threads, room * sizeof(*threads));
+        if (!threads)
+            return NULL;
+        memset(threads + rank->thread_room, 0, (room - rank->thread_room) * sizeof(*threads));
+        rank->threads = threads;
+        rank->thread_room = room;
+    }
+    if (stream >= rank->thread_count)
+        rank->thread_count = (size_t)stream + 1;
+    return &rank->threads[stream];
+}
+
+static int begin_window(const struct scan *scan, uint32_t stream, const struct trace_window *window)
+{
+    struct thread *thread = find_thread(scan, stream);
+    if (!thread)
+        return no_memory(scan);
+    thread->thread_id = window->thread_id;
+    return add_sync(scan, &window->sync);
+}
+
+/* The name of the operation that made the request a signature waits for. */
+static const char *request_name(const struct scan *scan, uint32_t stream,
+                                const struct trace_signature *signature)
+{
+    if (signature->origin == ORIGIN_NONE)
+        return NULL;
+    if (signature->origin == ORIGIN_MIXED)
+        return "mixed";
+    const struct trace_operation *operation =
+        signature->origin == ORIGIN_UNKNOWN
+            ? NULL
+            : trace_reader_operation(scan->reader, stream, signature->origin - 1);
+    return operation ? operation->name : "unknown";
+}
+
+static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struct call *call)
+{
+    const struct trace_signature *signature = trace_reader_signature(scan->reader, stream, id);
+    const struct trace_operation *operation =
+        signature ? trace_reader_operation(scan->reader, stream, signature->operation) : NULL;
+    if (!operation)
+        return error_set(scan->err, "%s: the reader lost signature %" PRIu32, scan->rank->file, id);
+    const char *request = request_name(scan, stream, signature);
+    struct names *names = &scan->vocabulary->operations;
+    int64_t name = names_intern(names, operation->name);
+    int64_t request_number = request ? names_intern(names, request) : (int64_t)CALL_NO_REQUEST;
+    if (name < 0 || request_number < 0)
+        return no_memory(scan);
+    *call = (struct call){
+        .operation = (uint32_t)name,
+        .request = (uint32_t)request_number,
+        .kind = operation->kind,
+        .peer = signature->peer,
+        .root = signature->root,
+        .tag = signature->tag,
+        .communicator = signature->communicator,
+        .bytes = signature->bytes,
+    };
+    return 0;
+}
+
+/* Signatures are defined one after the other, so the new one goes to the end. */
+static int add_signature(const struct scan *scan, uint32_t stream, uint32_t id)
+{
+    struct thread *thread = find_thread(scan, stream);
+    if (!thread)
+        return no_memory(scan);
+    if (id != thread->call_count)
+        return 0;
+    if (thread->call_count == thread->call_room) {
+        size_t room = thread->call_room ? 2 * thread->call_room : 16;
+        struct call *calls = realloc(thread->calls, room * sizeof(*calls));
+        if (!calls)
+            return no_memory(scan);
+        thread->calls = calls;
+        thread->call_room = room;
+    }
+    if (describe(scan, stream, id, &thread->calls[thread->call_count]) < 0)
+        return -1;
+    thread->call_count++;
+    return 0;
+}
+
+/* The session is what lies between MPI_Init and MPI_Finalize: a call that is at work at one of its
+ * ends belongs to the outside. */
+static void fit_session(struct rank *rank, const struct trace_event *event)
+{
+    if (event->start < rank->session_start && event->end > rank->session_start)
+        rank->session_start = event->end;
+    if (event->start < rank->session_end && event->end > rank->session_end)
+        rank->session_end = event->start;
+}
+
+static int add_event(const struct scan *scan, uint32_t stream, const struct trace_event *event)
+{
+    struct rank *rank = scan->rank;
+    struct thread *thread = find_thread(scan, stream);
+    if (!thread || lane_learn(&thread->lane, event->start, event->end) < 0)
+        return no_memory(scan);
+    if (event->signature >= thread->call_count)
+        return 0;
+    thread->calls[event->signature].count++;
+    if (thread->events++ == 0)
+        thread->first_ticks = thread->last_ticks = event->start;
+    if (event->start < thread->first_ticks)
+        thread->first_ticks = event->start;
+    if (event->end > thread->last_ticks)
+        thread->last_ticks = event->end;
+    extend(rank, event->start, event->end);
+    if (stream == 0)
+        fit_session(rank, event);
+    rank->events++;
+    return 0;
+}
+
+static int add_record(const struct scan *scan, const struct trace_record *record)
+{
+    switch (record->type) {
+    case RECORD_WINDOW:
+        return begin_window(scan, record->stream, record->window);
+    case RECORD_EVENT:
+        return add_event(scan, record->stream, &record->event);
+    case RECORD_SIGNATURE:
+        return add_signature(scan, record->stream, record->signature_id);
+    case RECORD_COMMUNICATOR:
+        return communicators_add(&scan->vocabulary->communicators, scan->rank->header.rank,
+                                 &record->communicator) < 0
+                   ? no_memory(scan)
+                   : 0;
+    case RECORD_SYNC:
+        return add_sync(scan, &record->sync);
+    case RECORD_RESOLVE:
+    case RECORD_COMPLETION:
+        break;
+    }
+    return 0;
+}
+
+/* Reads all records; a damaged place is noted and passed over. */
+static int read_records(const struct scan *scan)
+{
+    struct rank *rank = scan->rank;
+    struct trace_record record;
+    struct error problem;
+    int status;
+    while ((status = trace_reader_next(scan->reader, &record, &problem)) != 0) {
+        if (status > 0) {
+            if (add_record(scan, &record) < 0)
+                return -1;
+            continue;
+        }
+        if (rank->state < RANK_DAMAGED)
+            rank->problem = problem;
+        rank->state = RANK_DAMAGED;
+    }
+    return 0;
+}
+
+/* --- before and after the records --------------------------------------------------------------
+ */
+
+static void begin(struct rank *rank, const struct trace_reader *reader)
+{
+    rank->header = *trace_reader_header(reader);
+    rank->state_page = *trace_reader_state(reader);
+    const struct trace_state *state = &rank->state_page;
+    bool initialised = state->phase >= PHASE_INITIALISED;
+    rank->session_start = initialised ? state->init_end : rank->header.first_sync.ticks;
+    rank->session_end = state->phase >= PHASE_FINALISED ? state->finalize_start : UINT64_MAX;
+    rank->first_ticks = UINT64_MAX;
+    extend(rank, rank->session_start, rank->session_start);
+    if (state->phase >= PHASE_FINALISED)
+        extend(rank, state->finalize_start, state->finalize_start);
+}
+
+static void note_in_flight(const struct scan *scan, const struct trace_slot *slot)
+{
+    const struct trace_signature *signature =
+        trace_reader_signature(scan->reader, slot->stream - 1, slot->signature - 1);
+    const struct trace_operation *operation =
+        signature ? trace_reader_operation(scan->reader, slot->stream - 1, signature->operation)
+                  : NULL;
+    if (!operation || scan->rank->in_flight[0])
+        return;
+    int length =
+        snprintf(scan->rank->in_flight, sizeof(scan->rank->in_flight), "%s", operation->name);
+    if (signature->peer >= 0)
+        snprintf(scan->rank->in_flight + length, sizeof(scan->rank->in_flight) - (size_t)length,
+                 " with %" PRId32 " (tag %" PRId32 ")", signature->peer, signature->tag);
+}
+
+/* Slots tell what did not become an event: calls under way, and calls that found no room. */
+static void read_slots(const struct scan *scan)
+{
+    struct rank *rank = scan->rank;
+    const struct trace_slot *slots = trace_reader_slots(scan->reader);
+    bool ended = rank->state_page.phase == PHASE_CLOSED;
+    for (uint32_t i = 0; i < rank->header.slot_count; i++) {
+        if (slots[i].stream == 0)
+            continue;
+        rank->dropped += slots[i].dropped;
+        if (ended || slots[i].signature == 0 || slots[i].sequence % 2 != 0)
+            continue;
+        /* A call that began before the last sign of life is no later one; a wild number is none. */
+        if (slots[i].start > rank->last_ticks && slots[i].start - rank->last_ticks < UINT64_MAX / 4)
+            extend(rank, slots[i].start, slots[i].start);
+        note_in_flight(scan, &slots[i]);
+    }
+}
+
+static void settle_session(struct rank *rank)
+{
+    if (rank->session_end == UINT64_MAX)
+        rank->session_end = rank->last_ticks;
+    if (rank->session_end < rank->session_start)
+        rank->session_end = rank->session_start;
+}
+
+static void settle_state(struct rank *rank)
+{
+    if (rank->state == RANK_DAMAGED)
+        return;
+    if (rank->state_page.stopped != STOP_NONE || rank->dropped > 0)
+        rank->state = RANK_STOPPED;
+    else if (rank->state_page.phase != PHASE_CLOSED)
+        rank->state = RANK_CUT_OFF;
+}
+
+static int finish(const struct scan *scan)
+{
+    struct rank *rank = scan->rank;
+    read_slots(scan);
+    if (add_sync(scan, &rank->header.first_sync) < 0)
+        return -1;
+    if (rank->state_page.last_sync.ticks && add_sync(scan, &rank->state_page.last_sync) < 0)
+        return -1;
+    settle_session(rank);
+    settle_state(rank);
+    rank->bytes = trace_reader_bytes(scan->reader);
+    for (size_t i = 0; i < rank->thread_count; i++) {
+        if (lane_settle(&rank->threads[i].lane) < 0)
+            return no_memory(scan);
+    }
+    struct error problem;
+    if (clock_settle(&rank->clock, rank->header.clock_source, rank->header.clock_shift, &problem) <
+        0) {
+        error_set(&rank->problem, "%s: %s", rank->file, problem.text);
+        rank->state = RANK_UNREADABLE;
+    }
+    return 0;
+}
+
+/* A copied or renamed trace would be taken for another rank. */
+static bool has_its_name(struct rank *rank)
+{
+    char name[64];
+    rank_file_name(rank->header.rank, name, sizeof(name));
+    if (strcmp(name, rank->file) == 0)
+        return true;
+    error_set(&rank->problem, "%s: holds rank %" PRIu32, rank->file, rank->header.rank);
+    return false;
+}
+
+void rank_file_name(uint32_t number, char *name, size_t size)
+{
+    snprintf(name, size, "rank-%06" PRIu32 TRACE_SUFFIX, number);
+}
+
+int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, struct error *err)
+{
+    struct scan scan = {.rank = rank, .vocabulary = vocabulary, .err = err};
+    if (trace_reader_open(&scan.reader, dirfd, rank->file, &rank->problem) < 0) {
+        rank->state = RANK_UNREADABLE;
+        return 0;
+    }
+    begin(rank, scan.reader);
+    int status = 0;
+    if (!has_its_name(rank))
+        rank->state = RANK_UNREADABLE;
+    else if ((status = read_records(&scan)) == 0)
+        status = finish(&scan);
+    trace_reader_close(scan.reader);
+    return status;
+}
+
+void rank_release(struct rank *rank)
+{
+    for (size_t i = 0; i < rank->thread_room; i++) {
+        free(rank->threads[i].calls);
+        lane_release(&rank->threads[i].lane);
+    }
+    free(rank->threads);
+    free(rank->file);
+    clock_release(&rank->clock);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rank's trace, as the first pass over it leaves it. */
+#ifndef SCOPE_RANK_H
+#define SCOPE_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "merge/clock.h"
+#include "merge/communicators.h"
+#include "merge/lane.h"
+#include "merge/names.h"
+#include "schema/error.h"
+#include "schema/mpi_kind.h"
+#include "schema/trace_reader.h"
+
+enum rank_state {
+    RANK_COMPLETE,
+    RANK_CUT_OFF,    /* the rank ended without MPI_Finalize: what it had recorded is there */
+    RANK_STOPPED,    /* no room for some events */
+    RANK_DAMAGED,    /* part of the trace cannot be read */
+    RANK_UNREADABLE, /* nothing of it */
+    RANK_MISSING,    /* the world had such a rank, the run directory has no trace of it */
+};
+
+/* How often a call with given arguments was made by one thread. */
+struct call {
+    uint32_t operation; /* number of its name in the merge's names */
+    uint32_t request;   /* likewise; CALL_NO_REQUEST */
+    enum mpi_kind kind;
+    int32_t peer, root, tag, communicator; /* communicator: the rank's own id */
+    int64_t bytes;
+    uint64_t count;
+    uint32_t row; /* of the profile, set when rows are planned */
+};
+#define CALL_NO_REQUEST UINT32_MAX
+
+struct thread {
+    struct call *calls; /* by id of the signature in the stream */
+    size_t call_count, call_room;
+    struct lane lane;
+    uint64_t events;
+    uint64_t first_ticks, last_ticks; /* of its events; valid if events > 0 */
+    int32_t thread_id;
+};
+
+struct rank {
+    char *file; /* name in the world's directory */
+    struct trace_header header;
+    struct trace_state state_page;
+    enum rank_state state;
+    struct error problem; /* of the trace, first one met; "" if there is none */
+    char in_flight[128];  /* the call the rank did not come back from; "" if there is none */
+
+    struct clock clock;
+    struct thread *threads; /* by stream number */
+    size_t thread_count, thread_room;
+    uint64_t events, dropped, bytes;
+    uint64_t session_start, session_end; /* ticks */
+    uint64_t first_ticks, last_ticks;    /* of anything that is known of the rank */
+
+    int host;          /* in the merge's hosts */
+    int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */
+};
+
+/* What the ranks of a world have in common while their traces are read. */
+struct vocabulary {
+    struct names operations;
+    struct communicators communicators;
+};
+
+/* First pass: reads dirfd/rank->file. Only rank->file is set before. A trace of which something can
+ * be used gets a state up to RANK_DAMAGED, others RANK_UNREADABLE, with rank->problem telling why.
+ * Returns 0, or -1 and err if memory is out. */
+int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, struct error *err);
+
+/* The name a rank's trace has: rank-000017.sptrace. */
+void rank_file_name(uint32_t number, char *name, size_t size);
+
+/* The word for a state as it stands in files and messages. */
+const char *rank_state_word(enum rank_state state);
+
+/* Whether anything of the trace can be merged. */
+static inline bool rank_is_usable(const struct rank *rank)
+{
+    return rank->state <= RANK_DAMAGED;
+}
+
+/* The time of ticks on the file's timeline. */
+int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint);
+
+void rank_release(struct rank *rank);
+
+#endif

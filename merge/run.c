@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run directory: its job record, its worlds, and the traces in them. */
+#define _GNU_SOURCE
+#include "merge/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "schema/trace_reader.h"
+
+static bool is_trace_name(const char *name)
+{
+    size_t length = strlen(name), suffix = strlen(TRACE_SUFFIX);
+    if (strncmp(name, "rank-", 5) != 0 || length <= 5 + suffix)
+        return false;
+    size_t digits = strspn(name + 5, "0123456789");
+    return digits >= 6 && digits <= 10 && strcmp(name + 5 + digits, TRACE_SUFFIX) == 0;
+}
+
+/* Calls take for every name in the directory, in the order of names. -1 if take or memory fails. */
+static int for_each_name(int dirfd, int (*take)(void *data, const char *name), void *data,
+                         struct error *err)
+{
+    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (!directory) {
+        error_set(err, "cannot list a directory: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    int status = 0;
+    struct dirent *entry;
+    while (status == 0 && (entry = readdir(directory))) {
+        if (entry->d_name[0] != '.')
+            status = take(data, entry->d_name);
+    }
+    closedir(directory);
+    return status < 0 ? error_set(err, "out of memory") : 0;
+}
+
+static int take_trace(void *data, const char *name)
+{
+    struct run_world *world = data;
+    struct stat info;
+    if (!is_trace_name(name))
+        return 0;
+    if ((world->file_count & (world->file_count - 1)) == 0) {
+        size_t room = world->file_count ? 2 * world->file_count : 1;
+        char **files = realloc(world->files, room * sizeof(*files));
+        if (!files)
+            return -1;
+        world->files = files;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return -1;
+    world->files[world->file_count++] = copy;
+    if (fstatat(world->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_size > 0)
+        world->bytes += (uint64_t)info.st_size;
+    return 0;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+    const char *a = *(char *const *)left, *b = *(char *const *)right;
+    size_t length_a = strlen(a), length_b = strlen(b);
+    if (length_a != length_b) /* more digits: a larger number */
+        return length_a < length_b ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static void release_world(struct run_world *world)
+{
+    for (size_t i = 0; i < world->file_count; i++)
+        free(world->files[i]);
+    free(world->files);
+    free(world->name);
+    if (world->fd >= 0)
+        close(world->fd);
+}
+
+/* What take_world needs: the run, and where an error goes. */
+struct listing {
+    struct run *run;
+    struct error *err;
+};
+
+static int keep_world(struct run *run, struct run_world *world)
+{
+    struct run_world *more = realloc(run->worlds, (run->world_count + 1) * sizeof(*more));
+    if (!more)
+        return -1;
+    run->worlds = more;
+    run->worlds[run->world_count++] = *world;
+    return 0;
+}
+
+static int take_world(void *data, const char *name)
+{
+    struct listing *listing = data;
+    struct run_world world = {.first_realtime = INT64_MAX};
+    world.fd = openat(listing->run->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (world.fd < 0)
+        return 0; /* no directory, or not ours to read: no world */
+    world.name = strdup(name);
+    if (!world.name || for_each_name(world.fd, take_trace, &world, listing->err) < 0) {
+        release_world(&world);
+        return -1;
+    }
+    if (world.file_count == 0 || keep_world(listing->run, &world) < 0) {
+        int status = world.file_count == 0 ? 0 : -1;
+        release_world(&world);
+        return status;
+    }
+    qsort(world.files, world.file_count, sizeof(*world.files), compare_files);
+    return 0;
+}
+
+static void find_first_instant(struct run_world *world)
+{
+    for (size_t i = 0; i < world->file_count; i++) {
+        struct trace_reader *reader;
+        if (trace_reader_open(&reader, world->fd, world->files[i], NULL) < 0)
+            continue;
+        int64_t first = trace_reader_header(reader)->first_sync.realtime_ns;
+        world->first_realtime = first < world->first_realtime ? first : world->first_realtime;
+        trace_reader_close(reader);
+    }
+}
+
+static int compare_worlds(const void *left, const void *right)
+{
+    const struct run_world *a = left, *b = right;
+    if (a->first_realtime != b->first_realtime)
+        return a->first_realtime < b->first_realtime ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+int run_open(struct run *run, const char *path, struct error *err)
+{
+    *run = (struct run){.path = strdup(path)};
+    run->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->fd < 0) {
+        int reason = errno;
+        error_set(err, "cannot open the run directory %s: %s", path, strerror(reason));
+        run_release(run);
+        errno = reason;
+        return -1;
+    }
+    struct listing listing = {.run = run, .err = err};
+    if (!run->path || for_each_name(run->fd, take_world, &listing, err) < 0) {
+        run_release(run);
+        errno = 0;
+        return -1;
+    }
+    if (job_record_read(&run->job, run->fd, &run->job_problem) == 0)
+        run->job_problem.text[0] = '\0';
+    if (run->world_count > 1) { /* only then is there an order to find */
+        for (size_t i = 0; i < run->world_count; i++)
+            find_first_instant(&run->worlds[i]);
+        qsort(run->worlds, run->world_count, sizeof(*run->worlds), compare_worlds);
+    }
+    return 0;
+}
+
+static int remove_world(const struct run *run, const struct run_world *world, struct error *err)
+{
+    for (size_t i = 0; i < world->file_count; i++) {
+        if (unlinkat(world->fd, world->files[i], 0) < 0 && errno != ENOENT)
+            return error_set(err, "cannot remove %s/%s/%s: %s", run->path, world->name,
+                             world->files[i], strerror(errno));
+    }
+    if (unlinkat(run->fd, world->name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY &&
+        errno != EEXIST)
+        return error_set(err, "cannot remove %s/%s: %s", run->path, world->name, strerror(errno));
+    return 0;
+}
+
+int run_remove(struct run *run, struct error *err)
+{
+    for (size_t i = 0; i < run->world_count; i++) {
+        if (remove_world(run, &run->worlds[i], err) < 0)
+            return -1;
+    }
+    bool has_record = run->job_problem.text[0] == '\0'; /* else the file may be someone's own */
+    if (has_record && unlinkat(run->fd, JOB_RECORD_NAME, 0) < 0 && errno != ENOENT)
+        return error_set(err, "cannot remove %s/" JOB_RECORD_NAME ": %s", run->path,
+                         strerror(errno));
+    if (rmdir(run->path) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+        return error_set(err, "cannot remove %s: %s", run->path, strerror(errno));
+    return 0;
+}
+
+void run_release(struct run *run)
+{
+    for (size_t i = 0; i < run->world_count; i++)
+        release_world(&run->worlds[i]);
+    free(run->worlds);
+    free(run->path);
+    job_record_release(&run->job);
+    if (run->fd >= 0)
+        close(run->fd);
+    *run = (struct run){.fd = -1};
+}

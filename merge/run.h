@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run directory: its job record, its worlds, and the traces in them. */
+#ifndef SCOPE_RUN_H
+#define SCOPE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/error.h"
+#include "schema/job_record.h"
+
+/* One MPI_COMM_WORLD: a directory of traces. */
+struct run_world {
+    char *name;
+    int fd;
+    char **files; /* rank-*.sptrace, by rank */
+    size_t file_count;
+    uint64_t bytes;         /* of all traces */
+    int64_t first_realtime; /* ns; INT64_MAX if no trace tells */
+};
+
+struct run {
+    char *path;
+    int fd;
+    struct job_record job;
+    struct error job_problem; /* why there is no job record; "" if there is one */
+    struct run_world *worlds; /* that hold traces, by first instant */
+    size_t world_count;
+};
+
+/* Looks through the directory at path; nothing in it is followed that is a link. Returns 0 and
+ * *run, to be given to run_release, or -1 with errno of opening path (0: something else) and err.
+ */
+int run_open(struct run *run, const char *path, struct error *err);
+
+/* Removes what is ours: traces, world directories, job record, the directory itself. What else is
+ * in it stays, and the directories around it. Returns 0, or -1 and err for what could not be
+ * removed. */
+int run_remove(struct run *run, struct error *err);
+
+void run_release(struct run *run);
+
+#endif

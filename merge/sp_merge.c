@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sp-merge: the traces of a run become one profile file. */
+#define _GNU_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge/losses.h"
+#include "merge/run.h"
+#include "merge/world.h"
+#include "schema/run_path.h"
+
+const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
+
+enum { EXIT_USAGE = 64, PATH_SIZE = 4096, KEY_REMOVE = 256, KEY_AUTO };
+
+struct settings {
+    const char *run_directory;
+    const char *output; /* NULL: beside the run directory */
+    bool overwrite, remove, verbose, automatic;
+};
+
+/* --- command line ------------------------------------------------------------------------------
+ */
+
+static const struct argp_option option_table[] = {
+    {"output", 'o', "FILE", 0, "Write FILE (default: RUNDIR.h5); further worlds: FILE-2.h5, ...",
+     0},
+    {"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
+    {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
+    {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
+    {"auto", KEY_AUTO, NULL, 0,
+     "As at the end of srun: one line at most, traces removed if the file is complete", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct settings *settings = state->input;
+    switch (key) {
+    case 'o':
+        if (*argument == '\0')
+            argp_error(state, "-o needs the name of a file");
+        settings->output = argument;
+        return 0;
+    case 'f':
+        settings->overwrite = true;
+        return 0;
+    case 'v':
+        settings->verbose = true;
+        return 0;
+    case KEY_REMOVE:
+        settings->remove = true;
+        return 0;
+    case KEY_AUTO:
+        settings->automatic = settings->remove = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (settings->run_directory)
+            argp_error(state, "one run directory at a time, please; \"%s\" is another", argument);
+        settings->run_directory = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!settings->run_directory)
+            argp_error(state, "which run directory?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void parse_command_line(int argc, char **argv, struct settings *settings)
+{
+    static const struct argp parser = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "RUNDIR",
+        .doc = "Merge the traces in RUNDIR (scope-profile-JOB.STEP) into one file that the Python "
+               "package scope-profiler reads.\vExit status: 0 complete, 1 merged with losses, 2 "
+               "nothing usable, 3 cannot write, 64 usage. Traces are never removed without "
+               "--remove or --auto.",
+    };
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, settings);
+}
+
+/* --- paths -------------------------------------------------------------------------------------
+ */
+
+/* FILE for the first world, FILE-2 for the second, ...: the number goes before the ending. */
+static int numbered_path(const char *file, size_t index, char *path, size_t size, struct error *err)
+{
+    const char *base = strrchr(file, '/');
+    const char *ending = strrchr(base ? base : file, '.');
+    int stem = (int)(ending && ending != base + 1 && ending != file ? (size_t)(ending - file)
+                                                                    : strlen(file));
+    int length = index == 0
+                     ? snprintf(path, size, "%s", file)
+                     : snprintf(path, size, "%.*s-%zu%s", stem, file, index + 1, file + stem);
+    return length < 0 || (size_t)length >= size ? error_set(err, "%s: the name is too long", file)
+                                                : 0;
+}
+
+static int output_path(const struct settings *settings, const char *run_path, size_t index,
+                       char *path, size_t size, struct error *err)
+{
+    return settings->output ? numbered_path(settings->output, index, path, size, err)
+                            : run_path_profile(run_path, (unsigned)index, path, size, err);
+}
+
+/* "." and ".." are no names to put ".h5" behind. Returns memory to be freed, or NULL. */
+static char *name_run(const char *directory)
+{
+    size_t length = strlen(directory);
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    char *trimmed = strndup(directory, length);
+    const char *base = trimmed ? strrchr(trimmed, '/') : NULL;
+    base = base ? base + 1 : trimmed;
+    if (!base || (strcmp(base, ".") != 0 && strcmp(base, "..") != 0 && *base))
+        return trimmed;
+    char *resolved = realpath(trimmed, NULL);
+    if (!resolved)
+        return trimmed;
+    free(trimmed);
+    return resolved;
+}
+
+/* Puts "./x" for what lies below the working directory, else the path as it is. */
+static void shorten(const char *path, char *text, size_t size)
+{
+    char working[PATH_SIZE];
+    size_t length = getcwd(working, sizeof(working)) ? strlen(working) : 0;
+    if (length > 1 && strncmp(path, working, length) == 0 && path[length] == '/')
+        snprintf(text, size, ".%s", path + length);
+    else if (*path != '/' && strncmp(path, "./", 2) != 0 && strncmp(path, "../", 3) != 0)
+        snprintf(text, size, "./%s", path);
+    else
+        snprintf(text, size, "%s", path);
+}
+
+/* --- what is said at the end -------------------------------------------------------------------
+ */
+
+/* All worlds of the run together. */
+struct outcome {
+    size_t files;
+    uint64_t ranks, calls;
+    uint64_t states[RANK_MISSING + 1];
+    bool has_losses, has_nothing, has_failed;
+    char first_file[PATH_SIZE];
+    char last_file[PATH_SIZE];
+    struct error problem; /* the last one */
+};
+
+static void add_result(struct outcome *outcome, enum world_status status,
+                       const struct world_result *result, const char *path)
+{
+    outcome->has_losses |= status == WORLD_LOSSES;
+    outcome->has_nothing |= status == WORLD_NOTHING;
+    outcome->has_failed |= status == WORLD_FAILED;
+    if (status == WORLD_NOTHING || status == WORLD_FAILED)
+        return;
+    shorten(path, outcome->files == 0 ? outcome->first_file : outcome->last_file, PATH_SIZE);
+    outcome->files++;
+    outcome->ranks += result->world_size;
+    outcome->calls += result->calls;
+    for (int i = 0; i <= RANK_MISSING; i++)
+        outcome->states[i] += result->states[i];
+}
+
+static bool is_complete(const struct outcome *outcome)
+{
+    return outcome->files > 0 && !outcome->has_losses && !outcome->has_nothing &&
+           !outcome->has_failed;
+}
+
+/* 1234567 as "1,234,567", whatever the locale. */
+static const char *with_separators(uint64_t number, char text[static 32])
+{
+    char *p = text + 31;
+    *p = '\0';
+    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
+        if (digits > 0 && digits % 3 == 0)
+            *--p = ',';
+        *--p = (char)('0' + number % 10);
+    }
+    return p;
+}
+
+/* " (1 cut off, 2 missing)", or nothing. */
+static void print_states(const struct outcome *outcome)
+{
+    const char *before = " (";
+    for (int i = RANK_COMPLETE + 1; i <= RANK_MISSING; i++) {
+        if (outcome->states[i] == 0)
+            continue;
+        fprintf(stderr, "%s%" PRIu64 " %s", before, outcome->states[i],
+                rank_state_word((enum rank_state)i));
+        before = ", ";
+    }
+    if (strcmp(before, ", ") == 0)
+        fputc(')', stderr);
+}
+
+static void print_files(const char *tool, const struct outcome *outcome)
+{
+    char ranks[32], calls[32];
+    fprintf(stderr, "%s: ", tool);
+    if (outcome->files > 1)
+        fprintf(stderr, "%zu worlds, ", outcome->files);
+    fprintf(stderr, "%s %s", with_separators(outcome->ranks, ranks),
+            outcome->ranks == 1 ? "rank" : "ranks");
+    print_states(outcome);
+    fprintf(stderr, ", %s MPI %s -> %s", with_separators(outcome->calls, calls),
+            outcome->calls == 1 ? "call" : "calls", outcome->first_file);
+    if (outcome->files > 1)
+        fprintf(stderr, " ... %s", outcome->last_file);
+}
+
+/* The one line of the automatic merge. */
+static void print_line(const struct outcome *outcome, const char *run_path, const char *removal)
+{
+    char run[PATH_SIZE];
+    shorten(run_path, run, sizeof(run));
+    if (outcome->files > 0)
+        print_files("scope-profile", outcome);
+    else
+        fprintf(stderr, "scope-profile: %s", outcome->problem.text);
+    if (removal)
+        fprintf(stderr, "; %s", removal);
+    else if (!is_complete(outcome))
+        fprintf(stderr, "; the traces stay in %s", run);
+    if (outcome->files > 0 && outcome->has_failed)
+        fprintf(stderr, " (%s)", outcome->problem.text);
+    fputc('\n', stderr);
+}
+
+static int exit_status(const struct outcome *outcome)
+{
+    if (outcome->has_failed)
+        return WORLD_FAILED;
+    if (outcome->files == 0)
+        return WORLD_NOTHING;
+    return is_complete(outcome) ? WORLD_COMPLETE : WORLD_LOSSES;
+}
+
+/* --- the merge ---------------------------------------------------------------------------------
+ */
+
+static void merge_world(const struct settings *settings, const struct run *run, size_t index,
+                        struct outcome *outcome)
+{
+    const struct run_world *world = &run->worlds[index];
+    struct losses losses = {.quiet = settings->automatic};
+    struct world_result result = {0};
+    char path[PATH_SIZE];
+    struct error err;
+    enum world_status status = WORLD_FAILED;
+    if (output_path(settings, run->path, index, path, sizeof(path), &err) == 0) {
+        if (settings->verbose)
+            fprintf(stderr, "sp-merge: %s/%s: %zu traces, %" PRIu64 " bytes -> %s\n", run->path,
+                    world->name, world->file_count, world->bytes, path);
+        status = world_merge(run, world, path, settings->overwrite, !settings->automatic, &losses,
+                             &result, &err);
+    }
+    losses_finish(&losses);
+    if (status == WORLD_NOTHING || status == WORLD_FAILED) {
+        outcome->problem = err;
+        if (!settings->automatic)
+            fprintf(stderr, "sp-merge: %s\n", err.text);
+    }
+    add_result(outcome, status, &result, path);
+}
+
+/* Removes the traces of a complete merge if that is wanted. Returns what went wrong, or NULL. */
+static const char *remove_traces(const struct settings *settings, struct run *run,
+                                 const struct outcome *outcome, struct error *err)
+{
+    if (!settings->remove || !is_complete(outcome))
+        return NULL;
+    if (run_remove(run, err) < 0)
+        return err->text;
+    if (settings->verbose)
+        fprintf(stderr, "sp-merge: removed the traces in %s\n", run->path);
+    return NULL;
+}
+
+static int merge_run(const struct settings *settings, struct run *run)
+{
+    struct outcome *outcome = calloc(1, sizeof(*outcome));
+    struct error err;
+    if (!outcome) {
+        fputs("sp-merge: out of memory\n", stderr);
+        return WORLD_FAILED;
+    }
+    if (run->world_count == 0) {
+        error_set(&outcome->problem, "no trace in %s", run->path);
+        if (!settings->automatic)
+            fprintf(stderr, "sp-merge: %s\n", outcome->problem.text);
+    }
+    for (size_t i = 0; i < run->world_count; i++)
+        merge_world(settings, run, i, outcome);
+    const char *removal = remove_traces(settings, run, outcome, &err);
+    if (settings->automatic) {
+        print_line(outcome, run->path, removal);
+    } else if (outcome->files > 0) {
+        print_files("sp-merge", outcome);
+        fputc('\n', stderr);
+        if (removal)
+            fprintf(stderr, "sp-merge: %s\n", removal);
+        else if (settings->remove && !is_complete(outcome))
+            fprintf(stderr, "sp-merge: the merge is not complete: the traces stay in %s\n",
+                    run->path);
+    }
+    int status = exit_status(outcome);
+    if (status == WORLD_COMPLETE && removal)
+        status = WORLD_FAILED;
+    free(outcome);
+    return status;
+}
+
+static int open_failed(const struct settings *settings, int reason, const struct error *err)
+{
+    if (settings->automatic && reason == ENOENT)
+        return WORLD_COMPLETE; /* a program without MPI leaves nothing, and nothing to say */
+    fprintf(stderr, "%s: %s\n", settings->automatic ? "scope-profile" : "sp-merge", err->text);
+    return WORLD_NOTHING;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {0};
+    struct run run;
+    struct error err;
+    signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
+    parse_command_line(argc, argv, &settings);
+    char *path = name_run(settings.run_directory);
+    if (!path) {
+        fputs("sp-merge: out of memory\n", stderr);
+        return WORLD_FAILED;
+    }
+    int status = run_open(&run, path, &err) < 0 ? open_failed(&settings, errno, &err)
+                                                : merge_run(&settings, &run);
+    run_release(&run);
+    free(path);
+    return status;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The merge of one world: its traces into one profile file. */
+#define _GNU_SOURCE
+#include "merge/world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/fold.h"
+#include "merge/hosts.h"
+#include "merge/metadata.h"
+#include "merge/progress.h"
+#include "merge/publish.h"
+
+enum { MISSING_ROWS_MAX = 1 << 20 }; /* rows of /scope_profile/ranks for ranks without a trace */
+
+struct merge {
+    const struct run *run;
+    const struct run_world *world;
+    struct losses *losses;
+    struct world_result *result;
+    struct error *err;
+
+    struct rank *ranks; /* one for each trace, by number */
+    size_t rank_count, usable;
+    struct vocabulary vocabulary;
+    struct hosts hosts;
+    struct fold fold;
+    struct progress progress;
+    int64_t end_ns;   /* of the timeline */
+    int64_t epoch_ns; /* realtime at its beginning */
+};
+
+static int no_memory(const struct merge *merge)
+{
+    return error_set(merge->err, "out of memory");
+}
+
+/* --- first pass --------------------------------------------------------------------------------
+ */
+
+static void tell_loss(const struct merge *merge, const struct rank *rank)
+{
+    const char *world = merge->world->name;
+    uint32_t number = rank->header.rank;
+    switch (rank->state) {
+    case RANK_COMPLETE:
+    case RANK_MISSING:
+        return;
+    case RANK_UNREADABLE:
+        losses_add(merge->losses, "%s/%s", world, rank->problem.text);
+        return;
+    case RANK_DAMAGED:
+        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there",
+                   number, world, rank->problem.text);
+        return;
+    case RANK_STOPPED:
+        losses_add(merge->losses, "rank %" PRIu32 ": %" PRIu64 " calls found no room in its trace",
+                   number, rank->dropped);
+        return;
+    case RANK_CUT_OFF: {
+        size_t hint = 0;
+        int64_t ns = rank_ns(rank, rank->last_ticks, &hint);
+        losses_add(merge->losses, "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s",
+                   number, 1e-9 * (double)ns, rank->in_flight[0] ? ", rank was in " : "",
+                   rank->in_flight);
+    }
+    }
+}
+
+static int scan_all(struct merge *merge)
+{
+    merge->ranks = calloc(merge->world->file_count + 1, sizeof(*merge->ranks));
+    if (!merge->ranks)
+        return no_memory(merge);
+    for (size_t i = 0; i < merge->world->file_count; i++) {
+        struct rank *rank = &merge->ranks[merge->rank_count++];
+        rank->file = strdup(merge->world->files[i]);
+        if (!rank->file)
+            return no_memory(merge);
+        if (rank_scan(rank, merge->world->fd, &merge->vocabulary, merge->err) < 0)
+            return -1;
+        progress_advance(&merge->progress, rank->bytes);
+        if (rank_is_usable(rank))
+            merge->usable++;
+    }
+    return merge->usable ? 0
+                         : error_set(merge->err, "%s: no usable trace: %s", merge->run->path,
+                                     merge->ranks[0].problem.text);
+}
+
+/* --- one timeline ------------------------------------------------------------------------------
+ */
+
+static int place_on_timeline(struct merge *merge)
+{
+    int64_t zero = INT64_MAX, end = INT64_MIN;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        struct rank *rank = &merge->ranks[i];
+        if (!rank_is_usable(rank))
+            continue;
+        rank->host = hosts_add(&merge->hosts, rank->header.host_key, &rank->clock);
+        if (rank->host < 0)
+            return no_memory(merge);
+    }
+    hosts_settle(&merge->hosts);
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        struct rank *rank = &merge->ranks[i];
+        size_t hint = 0;
+        if (!rank_is_usable(rank))
+            continue;
+        rank->offset_ns = hosts_offset(&merge->hosts, rank->host);
+        int64_t first = rank_ns(rank, rank->first_ticks, &hint);
+        int64_t last = rank_ns(rank, rank->last_ticks, &hint);
+        zero = first < zero ? first : zero;
+        end = last > end ? last : end;
+    }
+    for (size_t i = 0; i < merge->rank_count; i++)
+        merge->ranks[i].offset_ns -= zero;
+    merge->end_ns = end - zero;
+    if (__builtin_add_overflow(zero, merge->hosts.reference_ns, &merge->epoch_ns))
+        merge->epoch_ns = 0;
+    return 0;
+}
+
+/* --- what is told of ranks ---------------------------------------------------------------------
+ */
+
+static void tell_losses(struct merge *merge)
+{
+    struct world_result *result = merge->result;
+    uint64_t expected = 0;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        const struct rank *rank = &merge->ranks[i];
+        result->states[rank->state]++;
+        tell_loss(merge, rank);
+        if (rank_is_usable(rank) && rank->header.world_size > result->world_size)
+            result->world_size = rank->header.world_size;
+    }
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        uint32_t number = (uint32_t)strtoul(merge->ranks[i].file + strlen("rank-"), NULL, 10);
+        for (; expected < number && expected < result->world_size; expected++) {
+            result->states[RANK_MISSING]++;
+            losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", expected,
+                       merge->run->path, merge->world->name);
+        }
+        expected = (uint64_t)number + 1 > expected ? (uint64_t)number + 1 : expected;
+    }
+    for (; expected < result->world_size; expected++) {
+        result->states[RANK_MISSING]++;
+        losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", expected, merge->run->path,
+                   merge->world->name);
+    }
+    if (merge->run->job_problem.text[0])
+        losses_add(merge->losses, "%s: what is known of the job will be missing",
+                   merge->run->job_problem.text);
+}
+
+static void describe_rank(const struct rank *rank, uint32_t number, struct profile_rank *row)
+{
+    size_t hint = 0;
+    bool usable = rank_is_usable(rank);
+    *row = (struct profile_rank){
+        .rank = number,
+        .state = rank_state_word(rank->state),
+        .host = rank->header.host,
+        .node = rank->header.node,
+        .pid = usable ? rank->header.pid : -1,
+        .threads = (uint32_t)rank->thread_count,
+        .events = usable ? rank->events : 0,
+        .dropped = rank->dropped,
+        .trace_bytes = rank->bytes,
+        .end_ns = usable ? rank_ns(rank, rank->last_ticks, &hint) : -1,
+        .clock_offset_ns = usable ? rank->offset_ns : 0,
+    };
+}
+
+static void describe_missing(uint32_t number, struct profile_rank *row)
+{
+    *row = (struct profile_rank){
+        .rank = number, .state = rank_state_word(RANK_MISSING), .pid = -1, .end_ns = -1};
+}
+
+/* One row for every rank of the world; missing ones while they are few enough to list. */
+static int write_ranks(const struct merge *merge, struct profile_writer *writer)
+{
+    uint64_t missing = merge->result->states[RANK_MISSING];
+    missing = missing < MISSING_ROWS_MAX ? missing : MISSING_ROWS_MAX;
+    struct profile_rank *rows = calloc(merge->rank_count + missing, sizeof(*rows));
+    if (!rows)
+        return no_memory(merge);
+    size_t count = 0;
+    uint64_t expected = 0;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        uint32_t number = (uint32_t)strtoul(merge->ranks[i].file + strlen("rank-"), NULL, 10);
+        for (; expected < number && missing > 0; expected++, missing--)
+            describe_missing((uint32_t)expected, &rows[count++]);
+        describe_rank(&merge->ranks[i], number, &rows[count++]);
+        expected = (uint64_t)number + 1;
+    }
+    for (; missing > 0; missing--)
+        describe_missing((uint32_t)expected++, &rows[count++]);
+    int status = profile_writer_ranks(writer, rows, count, merge->err);
+    free(rows);
+    return status;
+}
+
+static int write_threads(const struct merge *merge, struct profile_writer *writer)
+{
+    size_t count = 0, hint = 0;
+    if (!merge->fold.lanes)
+        return 0;
+    for (size_t i = 0; i < merge->rank_count; i++)
+        count += merge->ranks[i].thread_count;
+    struct profile_thread *rows = calloc(count + merge->rank_count, sizeof(*rows));
+    if (!rows)
+        return no_memory(merge);
+    count = 0;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        const struct rank *rank = &merge->ranks[i];
+        for (size_t j = 0; rank_is_usable(rank) && j < rank->thread_count; j++) {
+            const struct thread *thread = &rank->threads[j];
+            uint64_t first = thread->events ? thread->first_ticks : rank->first_ticks;
+            uint64_t last = thread->events ? thread->last_ticks : rank->last_ticks;
+            rows[count++] = (struct profile_thread){
+                .rank = rank->header.rank,
+                .index = (uint32_t)j,
+                .thread_id = thread->thread_id,
+                .start_ns = rank_ns(rank, first, &hint),
+                .end_ns = rank_ns(rank, last, &hint),
+            };
+        }
+    }
+    int status = profile_writer_threads(writer, rows, count, merge->err);
+    free(rows);
+    return status;
+}
+
+static int compare_communicators(const void *left, const void *right)
+{
+    int64_t a = ((const struct profile_communicator *)left)->id;
+    int64_t b = ((const struct profile_communicator *)right)->id;
+    return a < b ? -1 : a > b;
+}
+
+static int write_communicators(const struct merge *merge, struct profile_writer *writer)
+{
+    const struct communicators *from = &merge->vocabulary.communicators;
+    struct profile_communicator *rows = calloc(from->count + 1, sizeof(*rows));
+    struct profile_handle *handles = calloc(from->definition_count + 1, sizeof(*handles));
+    int status = rows && handles ? 0 : no_memory(merge);
+    for (size_t i = 0; status == 0 && i < from->count; i++) {
+        const struct communicator *communicator = &from->list[i];
+        rows[i] = (struct profile_communicator){
+            .id = communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id,
+            .key = communicator->key,
+            .kind = communicator->ambiguous                    ? "ambiguous"
+                    : communicator->kind == COMMUNICATOR_INTER ? "inter"
+                                                               : "intra",
+            .parent = communicator->parent,
+            .size = communicator->size,
+            .members = communicator->key == COMMUNICATOR_SELF ? "" : communicator->members,
+        };
+    }
+    for (size_t i = 0; status == 0 && i < from->definition_count; i++) {
+        const struct definition *definition = &from->definitions[i];
+        handles[i] = (struct profile_handle){
+            .id = communicators_id(from, definition->rank, definition->local_id),
+            .rank = definition->rank,
+            .local_id = definition->local_id,
+            .local_rank = definition->local_rank,
+            .handle = definition->handle,
+        };
+    }
+    if (status == 0) {
+        qsort(rows, from->count, sizeof(*rows), compare_communicators);
+        status = profile_writer_communicators(writer, rows, from->count, handles,
+                                              from->definition_count, merge->err);
+    }
+    free(rows);
+    free(handles);
+    return status;
+}
+
+/* --- the file ----------------------------------------------------------------------------------
+ */
+
+static int write_metadata(const struct merge *merge, struct profile_writer *writer)
+{
+    struct metadata metadata = {
+        .run = merge->run,
+        .world = merge->world,
+        .ranks = merge->ranks,
+        .rank_count = merge->rank_count,
+        .world_size = merge->result->world_size,
+        .missing = merge->result->states[RANK_MISSING],
+        .finalize_ns = merge->end_ns,
+        .epoch_ns = merge->epoch_ns,
+    };
+    return metadata_write(&metadata, writer, merge->err);
+}
+
+static int write_events(struct merge *merge, struct profile_writer *writer)
+{
+    struct fold *fold = &merge->fold;
+    if (profile_writer_reserve(writer, fold->events, fold->lanes, merge->err) < 0)
+        return -1;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        uint64_t lost = 0;
+        if (fold_rank(fold, i, merge->world->fd, writer, &merge->progress, &lost, merge->err) < 0)
+            return -1;
+        if (lost > 0)
+            losses_add(merge->losses, "rank %" PRIu32 ": its trace changed while it was read",
+                       merge->ranks[i].header.rank);
+    }
+    return fold_finish(fold, writer, merge->err);
+}
+
+static int write_profile(struct merge *merge, struct profile_writer *writer)
+{
+    if (write_metadata(merge, writer) < 0 || write_events(merge, writer) < 0 ||
+        write_ranks(merge, writer) < 0 || write_communicators(merge, writer) < 0)
+        return -1;
+    return write_threads(merge, writer);
+}
+
+static void count_calls(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        if (rank_is_usable(&merge->ranks[i]))
+            merge->result->calls += merge->ranks[i].events;
+    }
+}
+
+/* Writes the temporary file: closed and on disk, or no file at all. */
+static int write_file(struct merge *merge, const char *path)
+{
+    struct profile_writer *writer;
+    if (profile_writer_create(&writer, path, merge->err) < 0)
+        return -1;
+    if (write_profile(merge, writer) == 0)
+        return profile_writer_close(writer, merge->err);
+    profile_writer_discard(writer);
+    return -1;
+}
+
+static void release(struct merge *merge)
+{
+    progress_clear(&merge->progress);
+    for (size_t i = 0; merge->ranks && i < merge->rank_count; i++)
+        rank_release(&merge->ranks[i]);
+    free(merge->ranks);
+    names_release(&merge->vocabulary.operations);
+    communicators_release(&merge->vocabulary.communicators);
+    hosts_release(&merge->hosts);
+    fold_release(&merge->fold);
+}
+
+/* Everything but the publication of the file. */
+static enum world_status merge_into(struct merge *merge, const char *path)
+{
+    if (scan_all(merge) < 0)
+        return WORLD_NOTHING;
+    if (place_on_timeline(merge) < 0)
+        return WORLD_FAILED;
+    progress_clear(&merge->progress);
+    tell_losses(merge);
+    if (communicators_settle(&merge->vocabulary.communicators) < 0) {
+        no_memory(merge);
+        return WORLD_FAILED;
+    }
+    merge->fold.ranks = merge->ranks;
+    merge->fold.rank_count = merge->rank_count;
+    merge->fold.vocabulary = &merge->vocabulary;
+    if (fold_plan(&merge->fold, merge->err) < 0 || write_file(merge, path) < 0)
+        return WORLD_FAILED;
+    count_calls(merge);
+    return merge->losses->count > 0 ? WORLD_LOSSES : WORLD_COMPLETE;
+}
+
+enum world_status world_merge(const struct run *run, const struct run_world *world,
+                              const char *path, bool overwrite, bool show_progress,
+                              struct losses *losses, struct world_result *result, struct error *err)
+{
+    struct merge merge = {
+        .run = run, .world = world, .losses = losses, .result = result, .err = err};
+    *result = (struct world_result){0};
+    progress_begin(&merge.progress, 2 * world->bytes, show_progress);
+    struct publication publication;
+    if (publish_begin(&publication, path, overwrite, err) < 0)
+        return WORLD_FAILED;
+    enum world_status status = merge_into(&merge, publication.temporary);
+    release(&merge);
+    if (status == WORLD_NOTHING || status == WORLD_FAILED)
+        publish_abandon(&publication);
+    else if (publish_commit(&publication, err) < 0)
+        status = WORLD_FAILED;
+    return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The merge of one world: its traces into one profile file. */
+#ifndef SCOPE_WORLD_H
+#define SCOPE_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "merge/losses.h"
+#include "merge/rank.h"
+#include "merge/run.h"
+#include "schema/error.h"
+
+enum world_status {
+    WORLD_COMPLETE = 0,
+    WORLD_LOSSES = 1,  /* merged, but not everything was there */
+    WORLD_NOTHING = 2, /* no usable trace: no file */
+    WORLD_FAILED = 3,  /* cannot write the file */
+};
+
+struct world_result {
+    uint64_t world_size;
+    uint64_t calls;                    /* MPI calls in the file */
+    uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
+};
+
+/* Merges world into a new file at path (see publish.h). Each loss is told through losses, which
+ * are of this world alone.
+ * WORLD_NOTHING and WORLD_FAILED leave err. */
+enum world_status world_merge(const struct run *run, const struct run_world *world,
+                              const char *path, bool overwrite, bool show_progress,
+                              struct losses *losses, struct world_result *result,
+                              struct error *err);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* make_traces RUNDIR KIND: writes a run directory of made-up traces, for tests of the merge.
+ *
+ * KIND: plain    four ranks on two hosts whose monotonic clocks are 1000 s apart; each call known
+ *       threads  likewise, with a second thread on rank 0
+ *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
+ *       worlds   two worlds of two ranks, the later one first by name
+ *       large N  one rank with N calls
+ * Ticks are nanoseconds of CLOCK_MONOTONIC; both hosts' realtime agrees.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "schema/job_record.h"
+#include "schema/trace_writer.h"
+
+#define SECOND INT64_C(1000000000)
+#define REALTIME (INT64_C(1700000000) * SECOND) /* when monotonic is 0 on the first host */
+#define HOST_SHIFT (1000 * SECOND)
+
+static int64_t shift; /* of the host that is being written */
+static int64_t now;   /* since the job's beginning, ns */
+
+static void read_clocks(struct trace_sync *sync)
+{
+    sync->ticks = (uint64_t)(now + shift);
+    sync->monotonic_ns = now + shift;
+    sync->realtime_ns = REALTIME + now;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "make_traces: %s\n", what);
+    exit(1);
+}
+
+/* One rank being written. */
+struct maker {
+    struct trace_writer writer;
+    struct trace_stream stream;
+    uint32_t operations[8];
+};
+
+enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP };
+
+static const struct {
+    enum mpi_kind kind;
+    const char *name;
+} operations[] = {
+    {KIND_POINT_TO_POINT, "send"},  {KIND_POINT_TO_POINT, "recv"}, {KIND_COLLECTIVE, "allreduce"},
+    {KIND_POINT_TO_POINT, "irecv"}, {KIND_WAIT, "wait"},           {KIND_COMMUNICATOR, "comm_dup"},
+};
+
+static void define_operations(struct maker *maker, struct trace_stream *stream)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+        maker->operations[i] =
+            trace_stream_operation(stream, operations[i].kind, operations[i].name);
+}
+
+static void define_communicator(struct maker *maker, uint32_t id, uint64_t key, uint32_t rank,
+                                uint32_t size)
+{
+    struct trace_rank_run run = {.first = 0, .count = size, .stride = 1};
+    struct trace_communicator communicator = {.id = id,
+                                              .parent = id < 2 ? -1 : 0,
+                                              .rank = rank,
+                                              .size = size,
+                                              .key = key,
+                                              .handle = 100 + id,
+                                              .run_count = 1,
+                                              .runs = &run};
+    trace_stream_communicator(&maker->stream, &communicator);
+}
+
+static void begin_rank(struct maker *maker, int dirfd, uint32_t rank, uint32_t size,
+                       const char *world)
+{
+    struct error err;
+    char name[64];
+    struct trace_header header = {.rank = rank,
+                                  .world_size = size,
+                                  .pid = 1000 + (int32_t)rank,
+                                  .node_id = (int32_t)rank % 2,
+                                  .clock_source = CLOCK_SOURCE_MONOTONIC};
+    shift = rank % 2 ? HOST_SHIFT : 0;
+    now = 0;
+    read_clocks(&header.first_sync);
+    snprintf(header.job, sizeof(header.job), "17.0");
+    snprintf(header.world, sizeof(header.world), "%s", world);
+    snprintf(header.host, sizeof(header.host), "node%u", rank % 2);
+    snprintf(header.node, sizeof(header.node), "node%u", rank % 2);
+    snprintf(header.host_key, sizeof(header.host_key), "boot-node%u", rank % 2);
+    snprintf(header.mpi_version, sizeof(header.mpi_version), "Made-up MPI 1.0");
+    snprintf(name, sizeof(name), "rank-%06u.sptrace", rank);
+    if (trace_writer_create(&maker->writer, dirfd, name, &header, UINT64_C(1) << 34, read_clocks,
+                            &err) < 0)
+        die(err.text);
+    now = 10;
+    trace_writer_initialised(&maker->writer, (uint64_t)(now + shift));
+    trace_stream_open(&maker->stream, &maker->writer, (uint64_t)(now + shift));
+    define_operations(maker, &maker->stream);
+    define_communicator(maker, 0, 0, rank, size);
+    define_communicator(maker, 1, 0, 0, 1);
+}
+
+static void end_rank(struct maker *maker, bool finalised)
+{
+    if (finalised) {
+        trace_writer_finalised(&maker->writer, (uint64_t)(now + shift));
+        trace_stream_sync(&maker->stream);
+    }
+    trace_stream_close(&maker->stream);
+    if (finalised)
+        trace_writer_close(&maker->writer);
+    else
+        trace_writer_abandon(&maker->writer);
+}
+
+static uint32_t define(struct maker *maker, struct trace_stream *stream, int operation,
+                       int64_t bytes, int peer, int tag, int communicator, int origin)
+{
+    struct trace_signature signature = {.operation = maker->operations[operation],
+                                        .origin = origin < 0 ? ORIGIN_NONE
+                                                             : maker->operations[origin] + 1,
+                                        .bytes = bytes,
+                                        .peer = peer,
+                                        .root = -1,
+                                        .tag = tag,
+                                        .communicator = communicator};
+    return trace_stream_signature(stream, &signature);
+}
+
+static void call(struct trace_stream *stream, uint32_t signature, int64_t start, int64_t end)
+{
+    trace_stream_event(stream, signature, (uint64_t)(start + shift), (uint64_t)(end + shift));
+    now = end;
+}
+
+/* What every rank of "plain" does: see the numbers in test_reader_python.py. */
+static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
+{
+    struct maker maker;
+    begin_rank(&maker, dirfd, rank, size, "made-up");
+    struct trace_stream *stream = &maker.stream;
+    uint32_t send = define(&maker, stream, SEND, 64, (int)((rank + 1) % size), 7, 0, -1);
+    uint32_t irecv = define(&maker, stream, IRECV, 64, -1, -1, 0, -1);
+    uint32_t wait = define(&maker, stream, WAIT, 64, -1, -1, 0, IRECV);
+    uint32_t dup = define(&maker, stream, DUP, -1, -1, -1, 0, -1);
+    for (int i = 0; i < 3; i++) {
+        call(stream, irecv, 100 + 1000 * i, 150 + 1000 * i);
+        call(stream, send, 200 + 1000 * i, 260 + 1000 * i + rank);
+        call(stream, wait, 300 + 1000 * i, 500 + 1000 * i);
+    }
+    define_communicator(&maker, 2, 0x1234567890abcdefULL, rank, size);
+    uint32_t reduce = define(&maker, stream, ALLREDUCE, 8, -1, -1, 2, -1);
+    /* A callback inside comm_dup reduces twice: inner calls end first. */
+    call(stream, reduce, 5010, 5020);
+    call(stream, reduce, 5030, 5060);
+    call(stream, dup, 5000, 5100);
+    /* A call inside one with the very same arguments. */
+    call(stream, reduce, 6020, 6030);
+    call(stream, reduce, 6000, 6100);
+    if (strcmp(kind, "threads") == 0 && rank == 0) {
+        struct trace_stream second;
+        trace_stream_open(&second, &maker.writer, (uint64_t)(now + shift));
+        define_operations(&maker, &second);
+        uint32_t other = define(&maker, &second, SEND, 64, 1, 7, 0, -1);
+        call(&second, other, 250, 5500);
+        trace_stream_close(&second);
+    }
+    now = 7000 + rank;
+    end_rank(&maker, strcmp(kind, "cut") != 0 || rank != 2);
+}
+
+static int make_directory(int at, const char *name)
+{
+    if (mkdirat(at, name, 0777) < 0 && errno != EEXIST)
+        die(strerror(errno));
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        die(strerror(errno));
+    return fd;
+}
+
+static void make_job(int run)
+{
+    char buffer[4096];
+    struct error err;
+    struct job_record_text text = {.buffer = buffer, .size = sizeof(buffer)};
+    job_record_begin(&text);
+    job_record_add(&text, "command", "./stencil 100% \xc3\xa9");
+    job_record_add(&text, "what", "mpi-calls");
+    job_record_add(&text, "user", "alice");
+    job_record_add(&text, "hostname", "login1");
+    job_record_add(&text, "working_directory", "/home/alice");
+    job_record_add(&text, "timestamp", "2026-01-02T03:04:05+01:00");
+    job_record_add(&text, "job", "17.0");
+    job_record_add(&text, "node_count", "2");
+    job_record_add(&text, "SLURM_JOB_ID", "17");
+    job_record_add(&text, "SLURM_CLUSTER_NAME", "made-up");
+    if (job_record_publish(&text, run, &err) < 0)
+        die(err.text);
+}
+
+static void make_large(int world, long count)
+{
+    struct maker maker;
+    begin_rank(&maker, world, 0, 1, "made-up");
+    uint32_t ids[50];
+    for (int i = 0; i < 50; i++)
+        ids[i] = define(&maker, &maker.stream, SEND, i, 0, i, 0, -1);
+    for (long i = 0; i < count; i++)
+        call(&maker.stream, ids[i * i % 50], 100 + 100 * i, 150 + 100 * i);
+    now = 200 + 100 * count;
+    end_rank(&maker, true);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        die("usage: make_traces RUNDIR plain|threads|cut|worlds|large [N]");
+    int run = make_directory(AT_FDCWD, argv[1]);
+    make_job(run);
+    if (strcmp(argv[2], "large") == 0) {
+        make_large(make_directory(run, "made-up.0"), argc > 3 ? atol(argv[3]) : 1000000);
+        return 0;
+    }
+    bool worlds = strcmp(argv[2], "worlds") == 0;
+    int world = make_directory(run, worlds ? "b-first.0" : "made-up.0");
+    for (uint32_t rank = 0; rank < (worlds ? 2 : 4); rank++) {
+        if (strcmp(argv[2], "cut") != 0 || rank != 3)
+            make_rank(world, rank, worlds ? 2 : 4, argv[2]);
+    }
+    return 0;
+}
