@@ -22,4 +22,4 @@ scope_profile_la_SOURCES = \
 	spank/stepd.c spank/stepd.h \
 	spank/task.c spank/task.h
 
-EXTRA_DIST += spank/scope_profile.map
+EXTRA_DIST += spank/README.md spank/scope_profile.map
