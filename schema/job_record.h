@@ -2,8 +2,8 @@
 /* What is known of a run when it starts: the file "job" in its run directory.
  *
  * Text, one KEY=VALUE per line, values percent-encoded (every byte outside printable ASCII, and
- * '%'), first line "scope-profile-job 1". Keys are [A-Za-z_][A-Za-z0-9_]*, at most 64 bytes, each at
- * most once; a file over JOB_RECORD_MAX bytes or with a repeated key is refused.
+ * '%'), first line "scope-profile-job 1". Keys are [A-Za-z_][A-Za-z0-9_]*, at most 64 bytes, each
+ * at most once; a file over JOB_RECORD_MAX bytes or with a repeated key is refused.
  */
 #ifndef SCOPE_JOB_RECORD_H
 #define SCOPE_JOB_RECORD_H
@@ -17,12 +17,12 @@
 enum { JOB_RECORD_MAX = 256 * 1024, JOB_RECORD_KEYS_MAX = 512 };
 
 struct job_record {
-    char *text;        /* owns keys and values */
+    char *text; /* owns keys and values */
     size_t count;
     struct job_field {
         const char *key;
         const char *value; /* decoded; may hold any byte but zero */
-    } *fields;
+    } * fields;
 };
 
 /* Builds a record text in buffer step by step. Start with {.buffer, .size}; a field that no longer

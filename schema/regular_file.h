@@ -7,10 +7,10 @@
 
 #include "schema/error.h"
 
-/* Opens dirfd/name (AT_FDCWD works) for reading, close-on-exec, never through a symbolic link in the
- * last component, and never waiting for the other end of a FIFO or a device.
- * Returns the descriptor, which the caller closes, and the size in *size (bytes; may be NULL); or -1
- * and err, which names the file: cannot be opened, or is no regular file. */
+/* Opens dirfd/name (AT_FDCWD works) for reading, close-on-exec, never through a symbolic link in
+ * the last component, and never waiting for the other end of a FIFO or a device. Returns the
+ * descriptor, which the caller closes, and the size in *size (bytes; may be NULL); or -1 and err,
+ * which names the file: cannot be opened, or is no regular file. */
 int regular_file_open(int dirfd, const char *name, int64_t *size, struct error *err);
 
 /* The size of the regular file behind fd in bytes, or -1 with errno (EINVAL: no regular file). */
