@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# All tests: unit (Criterion), dispatch (a stand-in MPI library), cluster (a real Slurm, real MPI).
+# All tests: unit (Criterion), fuzz (damaged and interrupted traces), abi (our MPI headers against
+# real ones), dispatch (a stand-in MPI library), cluster (a real Slurm, real MPI).
+#
+# A test whose name ends in .t speaks TAP; all others are programs that tell by their exit status.
+TEST_EXTENSIONS = .t
+T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+# What a cross build's tests run under is told from these (tests/dispatch/tap.sh).
+AM_TESTS_ENVIRONMENT += host_cpu='$(host_cpu)'; build_cpu='$(build_cpu)'; \
+	export host_cpu build_cpu;
+
 include tests/unit/local.mk
+include tests/fuzz/local.mk
 include tests/dispatch/local.mk
 if !PRELOAD_ONLY
+include tests/abi/local.mk
 include tests/cluster/local.mk
 include tests/bench/local.mk
 endif
