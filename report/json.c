@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A report as JSON, for programs. */
+#include "report/json.h"
+
+#include <json.h>
+
+/* json-c takes ownership of the value; a NULL value is JSON's null. */
+static void set(struct json_object *object, const char *key, struct json_object *value)
+{
+    json_object_object_add(object, key, value);
+}
+
+static struct json_object *share(double part, double whole)
+{
+    double value = summary_share(part, whole);
+    return value < 0 ? NULL : json_object_new_double(value);
+}
+
+static struct json_object *time_ns(double ns)
+{
+    return json_object_new_int64((int64_t)(ns < 9.2e18 ? ns : 9.2e18));
+}
+
+static struct json_object *metadata_object(const struct profile *profile)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; i < profile->attribute_count; i++) {
+        const struct profile_attribute *attribute = &profile->attributes[i];
+        set(object, attribute->name,
+            attribute->is_number ? json_object_new_int64(attribute->number)
+                                 : json_object_new_string(attribute->text));
+    }
+    return object;
+}
+
+static struct json_object *ranks_array(const struct summary *summary)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < summary->rank_count; i++) {
+        const struct summary_rank *rank = &summary->ranks[i];
+        struct json_object *object = json_object_new_object();
+        set(object, "rank", json_object_new_int64(rank->rank));
+        set(object, "mpi_calls", json_object_new_int64((int64_t)rank->mpi_calls));
+        set(object, "session_ns", rank->session > 0 ? time_ns(rank->session) : NULL);
+        set(object, "mpi_ns", time_ns(rank->mpi));
+        set(object, "mpi_share", share(rank->mpi, rank->session));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+static struct json_object *regions_array(const struct summary *summary, size_t top)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < summary->region_count && (top == 0 || i < top); i++) {
+        const struct summary_region *region = &summary->regions[i];
+        struct json_object *object = json_object_new_object();
+        set(object, "name", json_object_new_string(region->name));
+        set(object, "calls", json_object_new_int64((int64_t)region->calls));
+        set(object, "ranks", json_object_new_int64((int64_t)region->ranks));
+        set(object, "total_ns", time_ns(region->total));
+        set(object, "exclusive_ns", time_ns(region->exclusive));
+        set(object, "mean_ns", json_object_new_double(region->total / (double)region->calls));
+        set(object, "min_ns", json_object_new_int64(region->minimum));
+        set(object, "max_ns", json_object_new_int64(region->maximum));
+        set(object, "share", share(region->total, summary->session));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+int json_print(FILE *out, const char *path, const struct profile *profile,
+               const struct summary *summary, size_t top, struct error *err)
+{
+    struct json_object *root = json_object_new_object();
+    set(root, "file", json_object_new_string(path));
+    set(root, "schema", json_object_new_int(profile->schema));
+    set(root, "num_ranks", json_object_new_int64((int64_t)profile->ranks));
+    set(root, "mpi_calls", json_object_new_int64((int64_t)summary->mpi_calls));
+    set(root, "mpi_share", share(summary->mpi, summary->session));
+    set(root, "metadata", metadata_object(profile));
+    set(root, "ranks", ranks_array(summary));
+    set(root, "regions", regions_array(summary, top));
+    const char *text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |
+                                                                JSON_C_TO_STRING_NOSLASHESCAPE);
+    int status = text ? 0 : error_set(err, "out of memory");
+    if (text)
+        fprintf(out, "%s\n", text);
+    json_object_put(root);
+    return status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sp-report: the usual questions to a profile file, answered without Python. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+#include "report/rank_set.h"
+#include "report/summary.h"
+#include "report/text.h"
+#include "schema/profile_reader.h"
+
+const char *argp_program_version = "sp-report (scope-profile) " PACKAGE_VERSION;
+
+enum { EXIT_UNUSABLE = 2, EXIT_CANNOT_WRITE = 3, EXIT_USAGE = 64 };
+enum { KEY_RANKS = 256, KEY_TOP, KEY_JSON };
+
+struct settings {
+    const char *path;
+    struct rank_set ranks;
+    size_t top;
+    bool json;
+};
+
+static const struct argp_option option_table[] = {
+    {"ranks", KEY_RANKS, "LIST", 0, "Only these ranks, e.g. 0-3,7", 0},
+    {"top", KEY_TOP, "N", 0, "Only the N regions with the most time", 0},
+    {"json", KEY_JSON, NULL, 0, "Print JSON, times in ns", 0},
+    {0},
+};
+
+static size_t parse_top(const char *text, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    unsigned long top = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || top == 0)
+        argp_error(state, "--top needs a number from 1 on, not \"%s\"", text);
+    return top;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct settings *settings = state->input;
+    struct error err;
+    switch (key) {
+    case KEY_RANKS:
+        rank_set_release(&settings->ranks);
+        if (rank_set_parse(&settings->ranks, argument, &err) < 0)
+            argp_error(state, "--ranks: %s", err.text);
+        return 0;
+    case KEY_TOP:
+        settings->top = parse_top(argument, state);
+        return 0;
+    case KEY_JSON:
+        settings->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (settings->path)
+            argp_error(state, "one file at a time, please; \"%s\" is another", argument);
+        settings->path = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!settings->path)
+            argp_error(state, "which file?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void parse_command_line(int argc, char **argv, struct settings *settings)
+{
+    static const struct argp parser = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE.h5",
+        .doc = "Print the share of MPI per rank and a table of all regions of a profile file. "
+               "share is a region's part of the time between MPI_Init and MPI_Finalize, all ranks "
+               "together.\vExit status: 0 printed, 2 the file cannot be used, 3 cannot write, 64 "
+               "usage.",
+    };
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, settings);
+}
+
+static int print_report(const struct settings *settings, const struct profile *profile,
+                        struct error *err)
+{
+    struct summary summary;
+    if (summary_make(&summary, profile, &settings->ranks, err) < 0)
+        return -1;
+    int status = 0;
+    if (settings->json) {
+        status = json_print(stdout, settings->path, profile, &summary, settings->top, err);
+    } else {
+        struct text_layout layout = text_layout(settings->top);
+        text_print(stdout, settings->path, profile, &summary, &layout);
+    }
+    summary_release(&summary);
+    return status;
+}
+
+/* A reader that has seen enough (head, a pager) is no failure. */
+static int finish_output(void)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+        return EXIT_SUCCESS;
+    fputs("sp-report: cannot write to standard output\n", stderr);
+    return EXIT_CANNOT_WRITE;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {0};
+    struct profile profile;
+    struct error err;
+    parse_command_line(argc, argv, &settings);
+    if (profile_read(&profile, settings.path, &err) < 0) {
+        fprintf(stderr, "sp-report: %s\n", err.text);
+        rank_set_release(&settings.ranks);
+        return EXIT_UNUSABLE;
+    }
+    int status = print_report(&settings, &profile, &err);
+    if (status < 0)
+        fprintf(stderr, "sp-report: %s: %s\n", settings.path, err.text);
+    profile_release(&profile);
+    rank_set_release(&settings.ranks);
+    return status < 0 ? EXIT_UNUSABLE : finish_output();
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The answers of a report, taken from a profile's index. */
+#include "report/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/region_label.h"
+
+double summary_share(double part, double whole)
+{
+    return whole > 0 ? part / whole : -1;
+}
+
+static bool is_mpi(const char *name)
+{
+    return strncmp(name, "mpi:", 4) == 0;
+}
+
+static bool is_session(const char *name)
+{
+    return strcmp(name, REGION_SESSION) == 0;
+}
+
+/* Time in the row's calls outside those they enclose. */
+static double own_time(const struct profile_row *row)
+{
+    return (double)(row->exclusive >= 0 ? row->exclusive : row->total);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct profile_row *a = *(const struct profile_row *const *)left;
+    const struct profile_row *b = *(const struct profile_row *const *)right;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* The rows of one rank become one summary_rank. */
+static void add_rank(struct summary *summary, const struct profile *profile,
+                     const struct profile_row **rows, size_t count)
+{
+    struct summary_rank *rank = &summary->ranks[summary->rank_count++];
+    const struct profile_row *session = NULL;
+    rank->rank = rows[0]->rank;
+    for (size_t i = 0; i < count; i++) {
+        if (is_session(profile->names[rows[i]->region]))
+            session = rows[i];
+    }
+    rank->session = session ? (double)session->total : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct profile_row *row = rows[i];
+        if (!is_mpi(profile->names[row->region]))
+            continue;
+        rank->mpi_calls += row->count;
+        /* MPI_Init and MPI_Finalize lie outside the session: no part of it. */
+        if (!session || (row->latest_end > session->earliest_start &&
+                         row->earliest_start < session->latest_end))
+            rank->mpi += own_time(row);
+    }
+    summary->mpi_calls += rank->mpi_calls;
+    summary->session += rank->session;
+    summary->mpi += rank->mpi;
+}
+
+static void add_to_region(struct summary_region *region, const struct profile_row *row)
+{
+    region->minimum =
+        region->ranks == 0 || row->minimum < region->minimum ? row->minimum : region->minimum;
+    region->maximum =
+        region->ranks == 0 || row->maximum > region->maximum ? row->maximum : region->maximum;
+    region->ranks++;
+    region->calls += row->count;
+    region->total += (double)row->total;
+    region->exclusive += own_time(row);
+}
+
+static int compare_regions(const void *left, const void *right)
+{
+    const struct summary_region *a = left, *b = right;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void drop_unused(struct summary *summary)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < summary->region_count; i++) {
+        if (summary->regions[i].ranks > 0)
+            summary->regions[kept++] = summary->regions[i];
+    }
+    summary->region_count = kept;
+}
+
+int summary_make(struct summary *summary, const struct profile *profile, const struct rank_set *set,
+                 struct error *err)
+{
+    *summary = (struct summary){.region_count = profile->name_count};
+    const struct profile_row **rows = calloc(profile->row_count + 1, sizeof(*rows));
+    summary->ranks = calloc(profile->row_count + 1, sizeof(*summary->ranks));
+    summary->regions = calloc(profile->name_count + 1, sizeof(*summary->regions));
+    if (!rows || !summary->ranks || !summary->regions) {
+        free(rows);
+        summary_release(summary);
+        return error_set(err, "out of memory");
+    }
+    for (size_t i = 0; i < profile->name_count; i++)
+        summary->regions[i].name = profile->names[i];
+    size_t count = 0;
+    for (size_t i = 0; i < profile->row_count; i++) {
+        if (!rank_set_has(set, profile->rows[i].rank))
+            continue;
+        rows[count++] = &profile->rows[i];
+        add_to_region(&summary->regions[profile->rows[i].region], &profile->rows[i]);
+    }
+    qsort(rows, count, sizeof(*rows), compare_rows);
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first + 1; next < count && rows[next]->rank == rows[first]->rank;)
+            next++;
+        add_rank(summary, profile, &rows[first], next - first);
+    }
+    free(rows);
+    drop_unused(summary);
+    qsort(summary->regions, summary->region_count, sizeof(*summary->regions), compare_regions);
+    return 0;
+}
+
+void summary_release(struct summary *summary)
+{
+    free(summary->ranks);
+    free(summary->regions);
+    *summary = (struct summary){0};
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A report as text, for people. */
+#ifndef SCOPE_TEXT_H
+#define SCOPE_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/summary.h"
+#include "schema/profile_reader.h"
+
+struct text_layout {
+    int width;  /* of the terminal in columns; 0: no terminal, lines are as long as they need */
+    size_t top; /* regions to print; 0: all */
+};
+
+/* The layout for standard output: COLUMNS or what the terminal says. */
+struct text_layout text_layout(size_t top);
+
+void text_print(FILE *out, const char *path, const struct profile *profile,
+                const struct summary *summary, const struct text_layout *layout);
+
+#endif
