@@ -62,7 +62,8 @@ static void find_slopes(struct clock *clock)
 
 int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct error *err)
 {
-    qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
+    if (clock->count > 1)
+        qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
     drop_contradictions(clock);
     if (clock->count >= 2) {
         find_slopes(clock);

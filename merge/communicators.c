@@ -293,8 +293,9 @@ static void settle_parents(struct communicators *communicators)
 
 int communicators_settle(struct communicators *communicators)
 {
-    qsort(communicators->definitions, communicators->definition_count,
-          sizeof(*communicators->definitions), compare_definitions);
+    if (communicators->definition_count > 1)
+        qsort(communicators->definitions, communicators->definition_count,
+              sizeof(*communicators->definitions), compare_definitions);
     struct queue *queues = calloc(communicators->definition_count + 1, sizeof(*queues));
     if (!queues)
         return -1;

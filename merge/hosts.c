@@ -76,7 +76,8 @@ void hosts_settle(struct hosts *hosts)
 {
     for (size_t i = 0; i < hosts->count; i++) {
         struct host *host = &hosts->hosts[i];
-        qsort(host->differences, host->count, sizeof(*host->differences), compare_numbers);
+        if (host->count > 1)
+            qsort(host->differences, host->count, sizeof(*host->differences), compare_numbers);
         host->offset_ns = host->count ? host->differences[host->count / 2] : 0;
         free(host->differences);
         host->differences = NULL;

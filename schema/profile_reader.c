@@ -371,7 +371,8 @@ static int compare_first(const void *left, const void *right)
 static int check_slices(const struct source *source, struct profile *profile, uint64_t events,
                         struct error *err)
 {
-    qsort(profile->rows, profile->row_count, sizeof(*profile->rows), compare_first);
+    if (profile->row_count > 1)
+        qsort(profile->rows, profile->row_count, sizeof(*profile->rows), compare_first);
     uint64_t end = 0;
     for (size_t i = 0; i < profile->row_count; i++) {
         const struct profile_row *row = &profile->rows[i];

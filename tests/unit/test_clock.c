@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ticks to nanoseconds, and hosts onto one timeline. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "merge/clock.h"
+#include "merge/hosts.h"
+
+static struct clock make_clock(const struct trace_sync *points, size_t count)
+{
+    struct clock clock = {0};
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(clock_add(&clock, &points[i]), 0);
+    return clock;
+}
+
+Test(clock, goes_through_its_sync_points_in_any_order)
+{
+    const struct trace_sync points[] = {{3000, 2001000000, 0}, {1000, 0, 0}, {2000, 1000000000, 0}};
+    struct clock clock = make_clock(points, 3);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(clock_ns(&clock, points[i].ticks, &hint), points[i].monotonic_ns);
+    cr_expect_eq(clock_ns(&clock, 1500, &hint), 500000000);
+    cr_expect_eq(clock_ns(&clock, 2500, &hint), 1500500000);
+    clock_release(&clock);
+}
+
+Test(clock, goes_on_beyond_its_ends_at_the_nearest_speed)
+{
+    const struct trace_sync points[] = {
+        {1000, 5000000000, 0}, {2000, 6000000000, 0}, {3000, 8000000000, 0}};
+    struct clock clock = make_clock(points, 3);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    cr_expect_eq(clock_ns(&clock, 0, &hint), 4000000000);
+    cr_expect_eq(clock_ns(&clock, 4000, &hint), 10000000000);
+    clock_release(&clock);
+}
+
+Test(clock, the_noise_of_two_close_points_is_no_speed)
+{
+    /* The last two points are 10 ticks apart and read 50 ns instead of 10. */
+    const struct trace_sync points[] = {
+        {0, 0, 0}, {10000000, 10000000, 0}, {10000010, 10000050, 0}};
+    struct clock clock = make_clock(points, 3);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    int64_t ns = clock_ns(&clock, 20000010, &hint);
+    cr_expect_geq(ns, 20000000);
+    cr_expect_leq(ns, 20000200);
+    clock_release(&clock);
+}
+
+Test(clock, never_runs_backwards)
+{
+    /* Two points contradict the others; the slope is no whole number of ns per tick. */
+    const struct trace_sync points[] = {{100, 1000, 0}, {103, 1010, 0}, {110, 900, 0},
+                                        {110, 1011, 0}, {200, 1200, 0}, {150, 1300, 0}};
+    struct clock clock = make_clock(points, 6);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    int64_t before = clock_ns(&clock, 0, &hint);
+    for (uint64_t ticks = 1; ticks < 400; ticks++) {
+        int64_t ns = clock_ns(&clock, ticks, &hint);
+        cr_assert_geq(ns, before, "at %llu", (unsigned long long)ticks);
+        before = ns;
+    }
+    clock_release(&clock);
+}
+
+Test(clock, extreme_ticks_stay_in_range)
+{
+    const struct trace_sync points[] = {{1, 0, 0}, {2, INT64_C(1) << 60, 0}};
+    struct clock clock = make_clock(points, 2);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    cr_expect_eq(clock_ns(&clock, UINT64_MAX, &hint), INT64_C(1) << 60);
+    cr_expect_eq(clock_ns(&clock, 0, &hint), -(INT64_C(1) << 60));
+    clock_release(&clock);
+}
+
+Test(clock, one_point_is_enough_only_if_ticks_are_nanoseconds)
+{
+    const struct trace_sync point = {100, 800, 0};
+    struct error err = {""};
+    size_t hint = 0;
+    struct clock clock = make_clock(&point, 1);
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_MONOTONIC, 3, &err), 0, "%s", err.text);
+    cr_expect_eq(clock_ns(&clock, 102, &hint), 816);
+    clock_release(&clock);
+    clock = make_clock(&point, 1);
+    cr_expect_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, &err), -1);
+    clock_release(&clock);
+    cr_expect_eq(clock_settle(&clock, CLOCK_SOURCE_MONOTONIC, 0, &err), -1);
+}
+
+/* A clock of a host whose monotonic clock is ahead by shift. */
+static struct clock host_clock(int64_t shift, int64_t noise)
+{
+    const struct trace_sync points[] = {
+        {0, 100 + shift, 5100}, {1000, 1100 + shift, 6100 + noise}, {2000, 2100 + shift, 7100}};
+    struct clock clock = make_clock(points, 3);
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    return clock;
+}
+
+Test(hosts, clocks_a_thousand_seconds_apart_meet)
+{
+    struct hosts hosts = {0};
+    struct clock first = host_clock(0, 0), second = host_clock(1000000000000, 999);
+    int a = hosts_add(&hosts, "a", &first), b = hosts_add(&hosts, "b", &second);
+    int c = hosts_add(&hosts, "a", &first);
+    cr_assert_geq(a, 0);
+    cr_expect_eq(a, c);
+    cr_expect_neq(a, b);
+    hosts_settle(&hosts);
+    cr_expect_eq(hosts_offset(&hosts, a), 0);
+    cr_expect_eq(hosts_offset(&hosts, b), -1000000000000);
+    cr_expect_eq(hosts.reference_ns, 5000);
+    hosts_release(&hosts);
+    clock_release(&first);
+    clock_release(&second);
+}
+
+Test(hosts, wild_numbers_do_not_overflow)
+{
+    struct hosts hosts = {0};
+    const struct trace_sync low = {0, INT64_MAX / 8, INT64_MIN}, high = {0, 0, INT64_MAX};
+    struct clock first = make_clock(&low, 1), second = make_clock(&high, 1);
+    int a = hosts_add(&hosts, "a", &first), b = hosts_add(&hosts, "b", &second);
+    hosts_settle(&hosts);
+    cr_expect_leq(hosts_offset(&hosts, a), INT64_C(1) << 60);
+    cr_expect_leq(hosts_offset(&hosts, b), INT64_C(1) << 60);
+    cr_expect_geq(hosts_offset(&hosts, b), -(INT64_C(1) << 60));
+    hosts_release(&hosts);
+    clock_release(&first);
+    clock_release(&second);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the fold that need no file: nesting, names, communicators. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/communicators.h"
+#include "merge/lane.h"
+#include "merge/names.h"
+
+/* --- nesting: calls come in the order of their ends --------------------------------------------
+ */
+
+struct call {
+    uint64_t start, end;
+    int64_t exclusive;
+    int is_outermost;
+};
+
+static void check_calls(const struct call *calls, size_t count)
+{
+    struct lane lane = {0};
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(lane_learn(&lane, calls[i].start, calls[i].end), 0);
+    cr_assert_eq(lane_settle(&lane), 0);
+    for (size_t i = 0; i < count; i++) {
+        int is_outermost;
+        int64_t duration = (int64_t)(calls[i].end - calls[i].start);
+        int64_t exclusive =
+            lane_exclusive(&lane, calls[i].start, calls[i].end, duration, &is_outermost);
+        cr_expect_eq(exclusive, calls[i].exclusive, "call %zu: %ld", i, (long)exclusive);
+        cr_expect_eq(is_outermost, calls[i].is_outermost, "call %zu", i);
+    }
+    lane_release(&lane);
+}
+
+Test(lane, calls_one_after_the_other_own_all_their_time)
+{
+    const struct call calls[] = {{0, 10, 10, 1}, {10, 15, 5, 1}, {20, 20, 0, 1}};
+    check_calls(calls, 3);
+}
+
+Test(lane, only_direct_children_are_taken_off)
+{
+    const struct call calls[] = {
+        {12, 14, 2, 0}, {11, 18, 5, 0}, {20, 30, 10, 0}, {10, 40, 13, 1}, {50, 60, 10, 1},
+    };
+    check_calls(calls, 5);
+}
+
+Test(lane, an_inner_call_may_share_an_end_of_the_outer)
+{
+    const struct call calls[] = {{10, 15, 5, 0}, {18, 20, 2, 0}, {10, 20, 3, 1}};
+    check_calls(calls, 3);
+}
+
+Test(lane, memory_grows_with_enclosing_calls_alone)
+{
+    struct lane lane = {0};
+    for (uint64_t i = 0; i < 100000; i++)
+        lane_learn(&lane, 10 * i, 10 * i + 5);
+    lane_learn(&lane, 0, 1000000);
+    cr_expect_eq(lane.count, 1);
+    lane_release(&lane);
+}
+
+Test(lane, overlap_that_cannot_be_is_survived)
+{
+    struct lane lane = {0};
+    const uint64_t starts[] = {5, 7, 2, 100, 1}, ends[] = {10, 12, 11, 101, 3};
+    for (size_t i = 0; i < 5; i++)
+        lane_learn(&lane, starts[i], ends[i]);
+    cr_assert_eq(lane_settle(&lane), 0);
+    for (size_t i = 0; i < 5; i++) {
+        int is_outermost;
+        int64_t duration = (int64_t)(ends[i] - starts[i]);
+        int64_t exclusive = lane_exclusive(&lane, starts[i], ends[i], duration, &is_outermost);
+        cr_expect_geq(exclusive, 0);
+        cr_expect_leq(exclusive, duration);
+    }
+    lane_release(&lane);
+}
+
+/* --- names -------------------------------------------------------------------------------------
+ */
+
+Test(names, a_text_keeps_its_number)
+{
+    struct names names = {0};
+    char text[32];
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 5000; i++) {
+            snprintf(text, sizeof(text), "region %d", i);
+            cr_assert_eq(names_intern(&names, text), i);
+        }
+    }
+    cr_expect_eq(names.count, 5000);
+    cr_expect_str_eq(names.texts[4711], "region 4711");
+    names_release(&names);
+}
+
+/* --- communicators -----------------------------------------------------------------------------
+ */
+
+static void add(struct communicators *communicators, uint32_t rank, uint32_t id, uint64_t key,
+                uint32_t size)
+{
+    struct trace_rank_run run = {.first = 0, .count = size, .stride = 1};
+    struct trace_communicator definition = {
+        .id = id, .parent = 0, .key = key, .size = size, .run_count = 1, .runs = &run};
+    cr_assert_eq(communicators_add(communicators, rank, &definition), 0);
+}
+
+Test(communicators, world_and_self_have_fixed_numbers)
+{
+    struct communicators communicators = {0};
+    add(&communicators, 0, 0, 0, 4);
+    add(&communicators, 0, 1, 0, 1);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 0), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 1), 1);
+    cr_expect_eq(communicators_id(&communicators, 3, 0), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, -1), -1);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), -1);
+    communicators_release(&communicators);
+}
+
+Test(communicators, numbers_follow_every_ranks_order_of_creation)
+{
+    /* Rank 0 makes A, B, D; rank 1 makes C, D: D is each one's last, although rank 1 calls it 3
+     * and rank 0 calls B that. */
+    struct communicators communicators = {0};
+    enum { A = 100, B, C, D };
+    add(&communicators, 0, 2, A, 1);
+    add(&communicators, 0, 3, B, 1);
+    add(&communicators, 0, 4, D, 2);
+    add(&communicators, 1, 2, C, 1);
+    add(&communicators, 1, 3, D, 2);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), 2);
+    cr_expect_eq(communicators_id(&communicators, 0, 3), 3);
+    cr_expect_eq(communicators_id(&communicators, 1, 2), 4);
+    cr_expect_eq(communicators_id(&communicators, 0, 4), 5);
+    cr_expect_eq(communicators_id(&communicators, 1, 3), 5);
+    communicators_release(&communicators);
+}
+
+Test(communicators, a_contradiction_in_the_order_still_ends)
+{
+    struct communicators communicators = {0};
+    add(&communicators, 0, 2, 100, 2);
+    add(&communicators, 0, 3, 200, 2);
+    add(&communicators, 1, 2, 200, 2);
+    add(&communicators, 1, 3, 100, 2);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    int64_t a = communicators_id(&communicators, 0, 2), b = communicators_id(&communicators, 0, 3);
+    cr_expect(a >= 2 && b >= 2 && a != b);
+    cr_expect_eq(communicators_id(&communicators, 1, 3), a);
+    communicators_release(&communicators);
+}
+
+Test(communicators, members_that_disagree_make_it_unknown)
+{
+    struct communicators communicators = {0};
+    add(&communicators, 0, 2, 100, 2);
+    add(&communicators, 1, 2, 100, 3);
+    add(&communicators, 0, 3, 0, 2); /* no key */
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), -1);
+    cr_expect_eq(communicators_id(&communicators, 1, 2), -1);
+    cr_expect_eq(communicators_id(&communicators, 0, 3), -1);
+    communicators_release(&communicators);
+}
