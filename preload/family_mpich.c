@@ -23,7 +23,7 @@ static int family_attach(void *library)
     return type_size ? 0 : -1;
 }
 
-static inline int64_t datatype_size(MPI_Datatype datatype)
+static inline __attribute__((always_inline)) int64_t datatype_size(MPI_Datatype datatype)
 {
     int size;
     if ((datatype & ABI_DATATYPE_BASIC_MASK) == ABI_DATATYPE_BASIC)

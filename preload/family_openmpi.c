@@ -47,7 +47,7 @@ static int family_attach(void *library)
                : -1;
 }
 
-static inline int64_t datatype_size(MPI_Datatype datatype)
+static inline __attribute__((always_inline)) int64_t datatype_size(MPI_Datatype datatype)
 {
     int size;
     if (!datatype || datatype == openmpi.null_datatype ||

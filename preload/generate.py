@@ -153,9 +153,10 @@ def body(function):
     out += before
     out.append("call_begin(&call, &signature);")
     out.append(call)
-    out.append("call_stop(&call);")
-    out += after
-    out.append("call_record(&call);")
+    if after:
+        out += ["call_stop(&call);", *after, "call_record(&call);"]
+    else:
+        out.append("call_end(&call);")
     return "\n".join(out)
 
 
@@ -174,8 +175,7 @@ def wrapper(function):
     else:
         inner = (f"    struct call call;\n"
                  f"    int result;\n"
-                 f"    if (!call_enter(&call, __builtin_frame_address(0), caller, pmpi,\n"
-                 f"                    OPERATION(FUNCTION_{name})))\n"
+                 f"    if (!call_enter(&call, caller, pmpi, OPERATION(FUNCTION_{name})))\n"
                  f"        return next({function.arguments});\n"
                  f"{indent(body(function))}\n"
                  f"    return result;\n")

@@ -39,7 +39,7 @@ libscope_preload_la_SOURCES = \
 # -fexceptions: a C++ error handler may throw through a wrapper. No stack protector: on aarch64 its
 # guard lives in the loader, which would then be needed beside libc.
 libscope_preload_la_CFLAGS = $(AM_CFLAGS) -O2 -fvisibility=hidden -ftls-model=initial-exec \
-	-fexceptions -ffunction-sections -fno-stack-protector -D_FORTIFY_SOURCE=2
+	-fexceptions -fno-tree-vectorize -ffunction-sections -fno-stack-protector -D_FORTIFY_SOURCE=2
 libscope_preload_la_CCASFLAGS = $(AM_CPPFLAGS)
 libscope_preload_la_LDFLAGS = -module -avoid-version -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed \
 	-Wl,--gc-sections -Wl,--version-script=$(top_srcdir)/preload/exports.map

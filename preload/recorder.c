@@ -171,7 +171,8 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
                                             .root = -1,
                                             .tag = -1,
                                             .communicator = -1};
-        uint32_t id = call_signature(thread, &signature);
+        struct signature_key key = signature_key(&signature);
+        uint32_t id = recorder_define(thread, &key);
         if (id != UINT32_MAX)
             trace_stream_event(&thread->stream, id, before->ticks, now.ticks);
         trace_writer_initialised(&recorder.writer, now.ticks);
@@ -251,61 +252,85 @@ static uint32_t define_operation(struct recorder_thread *thread, uint32_t operat
     return *known - 1;
 }
 
-uint32_t recorder_define(struct recorder_thread *thread, const struct trace_signature *signature)
+uint32_t recorder_define(struct recorder_thread *thread, const struct signature_key *key)
 {
     int error = errno;
-    struct trace_signature written = *signature;
+    struct trace_signature signature = signature_of_key(key);
     uint32_t id = UINT32_MAX;
 
-    written.operation = define_operation(thread, signature->operation);
-    if (written.operation == UINT32_MAX)
+    signature.operation = define_operation(thread, signature.operation);
+    if (signature.operation == UINT32_MAX)
         goto done;
-    if (signature->origin != ORIGIN_NONE && signature->origin < ORIGIN_MIXED) {
-        uint32_t origin = define_operation(thread, signature->origin - 1);
+    if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED) {
+        uint32_t origin = define_operation(thread, signature.origin - 1);
         if (origin == UINT32_MAX)
             goto done;
-        written.origin = origin + 1;
+        signature.origin = origin + 1;
     }
-    id = trace_stream_signature(&thread->stream, &written);
+    id = trace_stream_signature(&thread->stream, &signature);
     if (id != UINT32_MAX)
-        signature_table_add(&thread->signatures, signature, id);
+        signature_table_add(&thread->signatures, key, id);
 done:
     errno = error;
     return id;
 }
 
-void call_begin(struct call *call, const struct trace_signature *signature)
+static inline __attribute__((always_inline)) uint32_t signature_id(struct recorder_thread *thread,
+                                                                   const struct signature_key *key)
 {
-    struct recorder_thread *thread = call->thread;
-    call->signature = call_signature(thread, signature);
-    call->start = clock_ticks();
-    call->outer_signature = trace_stream_enter(&thread->stream, call->signature, call->start);
+    uint32_t id = signature_table_find(&thread->signatures, key);
+    return __builtin_expect(id != UINT32_MAX, 1) ? id : recorder_define(thread, key);
 }
 
-void call_stop(struct call *call)
+void call_begin_words(struct call *call, uint64_t word0, uint64_t word1, uint64_t word2,
+                      uint64_t word3)
 {
-    call->end = clock_ticks();
-    call->error = errno;
+    struct recorder_thread *thread = call->thread;
+    struct signature_key key = {{word0, word1, word2, word3}};
+    struct trace_slot *slot = thread->stream.slot;
+    uint32_t id = signature_id(thread, &key);
+    call->signature = id;
+    call->outer_signature = slot->signature;
+    call->outer_start = slot->start;
+    call->start = clock_ticks();
+    trace_slot_show(slot, id + 1, call->start);
 }
 
 void call_relabel(struct call *call, const struct trace_signature *signature)
 {
-    call->signature = call_signature(call->thread, signature);
+    struct signature_key key = signature_key(signature);
+    call->signature = signature_id(call->thread, &key);
 }
 
-void call_record(struct call *call)
+static __attribute__((noinline)) void sync_now(struct recorder_thread *thread, uint64_t ticks)
+{
+    int error = errno;
+    thread->next_sync = ticks + recorder.sync_ticks;
+    trace_stream_sync(&thread->stream);
+    errno = error;
+}
+
+static inline __attribute__((always_inline)) void record(struct call *call)
 {
     struct recorder_thread *thread = call->thread;
     if (__builtin_expect(call->signature != UINT32_MAX, 1))
         trace_stream_event(&thread->stream, call->signature, call->start, call->end);
     else
         thread->stream.slot->dropped++;
-    trace_stream_leave(&thread->stream, call->outer_signature);
-    if (__builtin_expect(call->end >= thread->next_sync, 0)) {
-        thread->next_sync = call->end + recorder.sync_ticks;
-        trace_stream_sync(&thread->stream);
-    }
-    thread->frame = call->outer_frame;
+    trace_slot_show(thread->stream.slot, call->outer_signature, call->outer_start);
+    thread->call = call->outer;
     thread->operation = call->outer_operation;
-    errno = call->error;
+    if (__builtin_expect(call->end >= thread->next_sync, 0))
+        sync_now(thread, call->end);
+}
+
+void call_record(struct call *call)
+{
+    record(call);
+}
+
+void call_end(struct call *call)
+{
+    call_stop(call);
+    record(call);
 }

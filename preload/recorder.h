@@ -29,9 +29,9 @@ enum { RECORDER_CACHE = 64 };
 /* What belongs to one thread. */
 struct recorder_thread {
     struct trace_stream stream;
-    const void *frame;  /* of the outermost call that is running; NULL outside */
-    uint64_t next_sync; /* ticks at which a sync point is due */
-    uint32_t operation; /* of the call that is running */
+    const struct call *call; /* the call that is running, never followed; NULL outside */
+    uint64_t next_sync;      /* ticks at which a sync point is due */
+    uint32_t operation;      /* of that call */
     uint32_t communicator_generation;
     uint64_t communicator_handle; /* the last one asked for, while the generation is the same */
     struct communicator *communicator;
@@ -41,15 +41,16 @@ struct recorder_thread {
     struct recorder_thread *next;
 };
 
-/* One call that is being recorded; lives on the wrapper's stack. */
+/* One call that is being recorded. It lives on the wrapper's stack, and its address tells how deep.
+ */
 struct call {
     struct recorder_thread *thread;
-    const void *outer_frame;
-    uint64_t start, end; /* ticks */
+    const struct call *outer;
+    uint64_t start, end;  /* ticks */
+    uint64_t outer_start; /* what the slot showed before */
     uint32_t outer_operation;
-    uint32_t outer_signature; /* of the slot */
+    uint32_t outer_signature;
     uint32_t signature;
-    int error; /* the program's errno as the MPI library left it */
 };
 
 /* The calling thread's; NULL where nothing is recorded (yet). */
@@ -89,15 +90,15 @@ void recorder_flush(struct recorder_thread *thread);
 struct recorder_thread *recorder_thread_open(void);
 bool recorder_is_internal(const struct recorder_thread *thread, const void *caller, bool pmpi,
                           uint32_t operation);
-uint32_t recorder_define(struct recorder_thread *thread, const struct trace_signature *signature);
+uint32_t recorder_define(struct recorder_thread *thread, const struct signature_key *key);
 
 /* Writes a communicator's definition into the thread's stream. */
 void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c);
 
 /* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
- * MPI library calls itself. frame is the wrapper's, caller its return address. */
-static inline bool call_enter(struct call *call, const void *frame, const void *caller, bool pmpi,
-                              uint32_t operation)
+ * MPI library calls itself. caller is the wrapper's return address. */
+static inline __attribute__((always_inline)) bool call_enter(struct call *call, const void *caller,
+                                                             bool pmpi, uint32_t operation)
 {
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(!thread, 0)) {
@@ -105,37 +106,43 @@ static inline bool call_enter(struct call *call, const void *frame, const void *
         if (!thread)
             return false;
     }
-    /* The stack grows down. A frame that is not below the saved one proves that the saved call was
-     * left by longjmp or an exception. */
-    if (__builtin_expect((uintptr_t)frame < (uintptr_t)thread->frame, 0) &&
+    /* The stack grows down. A call that is not below the one that seems to be running proves that
+     * the latter was left by longjmp or an exception. */
+    if (__builtin_expect((uintptr_t)call < (uintptr_t)thread->call, 0) &&
         recorder_is_internal(thread, caller, pmpi, operation))
         return false;
     call->thread = thread;
-    call->outer_frame = thread->frame;
+    call->outer = thread->call;
     call->outer_operation = thread->operation;
-    thread->frame = frame;
+    thread->call = call;
     thread->operation = operation;
     return true;
 }
 
-/* The id of a signature in the thread's stream. */
-static inline uint32_t call_signature(struct recorder_thread *thread,
-                                      const struct trace_signature *signature)
-{
-    uint32_t id = signature_table_find(&thread->signatures, signature);
-    return __builtin_expect(id != UINT32_MAX, 1) ? id : recorder_define(thread, signature);
-}
+void call_begin_words(struct call *call, uint64_t word0, uint64_t word1, uint64_t word2,
+                      uint64_t word3);
 
 /* Shows the call as being in flight and starts its clock. */
-void call_begin(struct call *call, const struct trace_signature *signature);
+static inline __attribute__((always_inline)) void
+call_begin(struct call *call, const struct trace_signature *signature)
+{
+    struct signature_key key = signature_key(signature);
+    call_begin_words(call, key.word[0], key.word[1], key.word[2], key.word[3]);
+}
 
-/* Stops the clock. What follows is ours and no part of the call. */
-void call_stop(struct call *call);
+/* Stops the clock. What follows until call_record is ours and no part of the call. */
+static inline __attribute__((always_inline)) void call_stop(struct call *call)
+{
+    call->end = clock_ticks();
+}
 
 /* Gives the call another signature: more is known of it now. */
 void call_relabel(struct call *call, const struct trace_signature *signature);
 
 /* Writes the event and leaves the call. */
 void call_record(struct call *call);
+
+/* call_stop and call_record in one. */
+void call_end(struct call *call);
 
 #endif

@@ -27,14 +27,14 @@ void signature_table_release(struct signature_table *table)
     table->entries = NULL;
 }
 
-static void put(struct signature_table *table, const struct trace_signature *signature,
+static void put(struct signature_table *table, const struct signature_key *key,
                 uint32_t id_plus_one)
 {
-    uint32_t i = signature_hash(signature);
+    uint32_t i = signature_hash(key);
     while (table->entries[i & table->mask].id_plus_one)
         i++;
     table->entries[i & table->mask] =
-        (struct signature_entry){.signature = *signature, .id_plus_one = id_plus_one};
+        (struct signature_entry){.key = *key, .id_plus_one = id_plus_one};
     table->count++;
 }
 
@@ -52,16 +52,16 @@ static void make_room(struct signature_table *table)
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct signature_entry *entry = &table->entries[i];
         if (entry->id_plus_one)
-            put(&bigger, &entry->signature, entry->id_plus_one);
+            put(&bigger, &entry->key, entry->id_plus_one);
     }
     signature_table_release(table);
     *table = bigger;
 }
 
-void signature_table_add(struct signature_table *table, const struct trace_signature *signature,
+void signature_table_add(struct signature_table *table, const struct signature_key *key,
                          uint32_t id)
 {
     if (table->count > table->mask / 2)
         make_room(table);
-    put(table, signature, id + 1);
+    put(table, key, id + 1);
 }

@@ -8,8 +8,14 @@
 
 #include "schema/trace_format.h"
 
+/* A signature as four words, which fit registers: comparing and hashing them one by one would wait
+ * for the stores of its fields. */
+struct signature_key {
+    uint64_t word[4];
+};
+
 struct signature_entry {
-    struct trace_signature signature;
+    struct signature_key key;
     uint32_t id_plus_one; /* 0: free */
     uint32_t padding;
 };
@@ -27,38 +33,55 @@ void signature_table_release(struct signature_table *table);
 
 /* Adds a signature that is not in the table. At a bound the table forgets all it holds instead of
  * growing on: the next use of a signature defines it again, under a new id. */
-void signature_table_add(struct signature_table *table, const struct trace_signature *signature,
+void signature_table_add(struct signature_table *table, const struct signature_key *key,
                          uint32_t id);
 
-static inline uint32_t signature_hash(const struct trace_signature *s)
+static inline __attribute__((always_inline)) struct signature_key
+signature_key(const struct trace_signature *s)
 {
-    uint64_t a = (s->operation | (uint64_t)s->origin << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t b = (uint64_t)s->bytes * UINT64_C(0xd6e8feb86659fd93);
-    uint64_t c =
-        ((uint32_t)s->peer | (uint64_t)(uint32_t)s->root << 32) * UINT64_C(0xa0761d6478bd642f);
-    uint64_t d = ((uint32_t)s->tag | (uint64_t)(uint32_t)s->communicator << 32) *
-                 UINT64_C(0xe7037ed1a0b428db);
-    uint64_t h = (a ^ b << 7 ^ b >> 57) + (c ^ d << 11 ^ d >> 53);
-    return (uint32_t)(h >> 32 ^ h >> 13);
+    return (struct signature_key){{
+        s->operation | (uint64_t)s->origin << 32,
+        (uint64_t)s->bytes,
+        (uint32_t)s->peer | (uint64_t)(uint32_t)s->root << 32,
+        (uint32_t)s->tag | (uint64_t)(uint32_t)s->communicator << 32,
+    }};
 }
 
-static inline bool signature_equal(const struct trace_signature *x, const struct trace_signature *y)
+static inline __attribute__((always_inline)) struct trace_signature
+signature_of_key(const struct signature_key *key)
 {
-    return x->operation == y->operation && x->bytes == y->bytes && x->peer == y->peer &&
-           x->tag == y->tag && x->communicator == y->communicator && x->origin == y->origin &&
-           x->root == y->root;
+    return (struct trace_signature){
+        .operation = (uint32_t)key->word[0],
+        .origin = (uint32_t)(key->word[0] >> 32),
+        .bytes = (int64_t)key->word[1],
+        .peer = (int32_t)key->word[2],
+        .root = (int32_t)(key->word[2] >> 32),
+        .tag = (int32_t)key->word[3],
+        .communicator = (int32_t)(key->word[3] >> 32),
+    };
+}
+
+static inline __attribute__((always_inline)) uint32_t
+signature_hash(const struct signature_key *key)
+{
+    /* Rotated so that the low bits of the fields, which differ most, do not meet. */
+    uint64_t x = key->word[0] ^ key->word[1] << 17 ^ (key->word[2] << 31 | key->word[2] >> 33) ^
+                 (key->word[3] << 47 | key->word[3] >> 17);
+    return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
 /* The id of a signature, or UINT32_MAX if it is not in the table. */
-static inline uint32_t signature_table_find(const struct signature_table *table,
-                                            const struct trace_signature *signature)
+static inline __attribute__((always_inline)) uint32_t
+signature_table_find(const struct signature_table *table, const struct signature_key *key)
 {
-    for (uint32_t i = signature_hash(signature);; i++) {
+    for (uint32_t i = signature_hash(key);; i++) {
         const struct signature_entry *entry = &table->entries[i & table->mask];
-        if (entry->id_plus_one == 0)
-            return UINT32_MAX;
-        if (signature_equal(&entry->signature, signature))
-            return entry->id_plus_one - 1;
+        uint64_t different =
+            (entry->key.word[0] ^ key->word[0]) | (entry->key.word[1] ^ key->word[1]) |
+            (entry->key.word[2] ^ key->word[2]) | (entry->key.word[3] ^ key->word[3]);
+        /* A free entry's key is all zero, which is a key too; its id is then 0 - 1. */
+        if (different == 0 || entry->id_plus_one == 0)
+            return different == 0 ? entry->id_plus_one - 1 : UINT32_MAX;
     }
 }
 

@@ -22,6 +22,9 @@
 #include "preload/recorder.h"
 #include "preload/request.h"
 
+/* On the path of every call; the compiler would stop at the size of all wrappers together. */
+#define HOT static inline __attribute__((always_inline))
+
 #define STATUS_IGNORE ABI_STATUS_IGNORE
 #define UNDEFINED ABI_UNDEFINED
 
@@ -59,7 +62,7 @@ static int attach(void *library)
 
 /* --- sizes, ranks, tags ----------------------------------------------------------------------- */
 
-static inline int64_t bytes_of(int64_t count, MPI_Datatype datatype)
+HOT int64_t bytes_of(int64_t count, MPI_Datatype datatype)
 {
     int64_t size = datatype_size(datatype), bytes;
     if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes))
@@ -93,7 +96,7 @@ static int64_t bytes_of_types(const int *counts, int64_t n, const MPI_Datatype *
     return sum;
 }
 
-static inline int32_t translated(int rank)
+HOT int32_t translated(int rank)
 {
     switch (rank) {
     case ABI_ANY_SOURCE:
@@ -200,7 +203,7 @@ static struct communicator *communicator_fetch(struct recorder_thread *thread, M
     return c;
 }
 
-static inline struct communicator *communicator_of(struct recorder_thread *thread, MPI_Comm comm)
+HOT struct communicator *communicator_of(struct recorder_thread *thread, MPI_Comm comm)
 {
     if (__builtin_expect(thread->communicator_handle == HANDLE(comm) && thread->communicator &&
                              thread->communicator_generation == communicator_generation,
@@ -209,7 +212,7 @@ static inline struct communicator *communicator_of(struct recorder_thread *threa
     return communicator_fetch(thread, comm);
 }
 
-static inline int32_t communicator_id(struct recorder_thread *thread, MPI_Comm comm)
+HOT int32_t communicator_id(struct recorder_thread *thread, MPI_Comm comm)
 {
     const struct communicator *c = communicator_of(thread, comm);
     return c ? (int32_t)c->facts.id : -1;
@@ -502,13 +505,12 @@ static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Finalize);
     struct call call;
-    if (!call_enter(&call, __builtin_frame_address(0), caller, pmpi, signature.operation))
+    if (!call_enter(&call, caller, pmpi, signature.operation))
         return next();
     call_begin(&call, &signature);
     recorder_finalising(&call);
     int result = next();
-    call_stop(&call);
-    call_record(&call);
+    call_end(&call);
     recorder_close();
     return result;
 }
@@ -519,7 +521,7 @@ static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm,
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Abort);
     struct call call;
-    if (call_enter(&call, __builtin_frame_address(0), caller, pmpi, signature.operation)) {
+    if (call_enter(&call, caller, pmpi, signature.operation)) {
         signature.communicator = COMMUNICATOR(comm);
         call_begin(&call, &signature);
         call_stop(&call);

@@ -100,13 +100,11 @@ struct trace_state {
 
 /* One cache line per thread: the call in flight. */
 struct trace_slot {
-    uint32_t sequence;  /* odd while the slot changes */
     uint32_t stream;    /* number of the stream + 1; 0: never used */
     uint32_t signature; /* id + 1 of the call in flight; 0: outside MPI */
-    uint32_t padding;
-    uint64_t start;   /* ticks */
-    uint64_t dropped; /* events of this stream that found no room */
-    char reserved[32];
+    uint64_t start;     /* ticks; stored before signature */
+    uint64_t dropped;   /* events of this stream that found no room */
+    char reserved[40];
 };
 
 /* At the start of every window; records follow. */

@@ -492,18 +492,29 @@ void trace_stream_completion(struct trace_stream *stream, const int *indices, si
 void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
                              uint64_t end)
 {
+    int error = errno;
     unsigned char payload[VARINT_HEADROOM];
-    uint64_t back = start < stream->previous_end ? stream->previous_end - start : 0;
-    if (end < start)
-        end = start; /* counters of two processors may differ by a few ticks */
-    if (!room_for(stream, VARINT_MAX + TRACE_RECORD_MAX)) {
+    uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
+
+    bool room = room_for(stream, VARINT_MAX + TRACE_RECORD_MAX);
+    errno = error;
+    if (!room) {
         stream->slot->dropped++;
         return;
     }
-    if (back > 0) {
-        unsigned char *p = varint_put(payload, back);
+    if (end < start)
+        end = start; /* counters of two processors may differ by a few ticks */
+    if (start < stream->previous_end) {
+        unsigned char *p = varint_put(payload, stream->previous_end - start);
         put_control(stream, TRACE_TAG_BACK, payload, (size_t)(p - payload));
         stream->previous_end = start;
     }
-    trace_stream_event(stream, signature, start, end);
+    unsigned char *p = stream->cursor;
+    unsigned char *q = varint_put(p + varint_size(tag), start - stream->previous_end);
+    TRACE_STORED();
+    q = varint_put(q, end - start);
+    TRACE_STORED();
+    trace_commit(p, tag);
+    stream->cursor = q;
+    stream->previous_end = end;
 }

@@ -115,7 +115,7 @@ void trace_stream_completion(struct trace_stream *stream, const int *indices, si
 static inline void trace_commit(unsigned char *p, uint64_t tag)
 {
     size_t size = varint_size(tag);
-    uint64_t word = tag << size | UINT64_C(1) << (size - 1);
+    uint64_t word = varint_word(tag, size);
     for (size_t i = size - 1; i > 0; i--) {
         p[i] = (unsigned char)(word >> 8 * i);
         TRACE_STORED();
@@ -124,46 +124,40 @@ static inline void trace_commit(unsigned char *p, uint64_t tag)
     TRACE_STORED();
 }
 
-/* The slow half of trace_stream_event: end of window, or a start before the previous end. */
+/* Everything trace_stream_event leaves to it: the end of a window, a start before the previous end,
+ * many signatures. errno is kept. */
 void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
                              uint64_t end);
 
 /* Writes the event of a call that has ended. */
-static inline void trace_stream_event(struct trace_stream *stream, uint32_t signature,
-                                      uint64_t start, uint64_t end)
+static inline __attribute__((always_inline)) void
+trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
 {
     unsigned char *p = stream->cursor;
-    if (__builtin_expect(p >= stream->end || start < stream->previous_end || end < start, 0)) {
+    uint64_t gap = start - stream->previous_end, duration = end - start;
+    uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
+    /* A negative gap or duration shows as a huge one; a tag of one byte is the usual case. */
+    if (__builtin_expect(p >= stream->end || (gap | duration) >> 56 != 0 || tag >= 128, 0)) {
         trace_stream_event_slow(stream, signature, start, end);
         return;
     }
-    uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
-    unsigned char *q = varint_put(p + varint_size(tag), start - stream->previous_end);
+    unsigned char *q = varint_put_short(p + 1, gap);
     TRACE_STORED();
-    q = varint_put(q, end - start);
+    q = varint_put_short(q, duration);
     TRACE_STORED();
-    trace_commit(p, tag);
+    __atomic_store_n(p, (unsigned char)varint_word(tag, 1), __ATOMIC_RELEASE);
+    TRACE_STORED();
     stream->cursor = q;
     stream->previous_end = end;
 }
 
-/* Shows the call that begins now to whoever looks; returns the one it is nested in, for _leave. */
-static inline uint32_t trace_stream_enter(struct trace_stream *stream, uint32_t signature,
-                                          uint64_t start)
+/* Shows whoever looks which call is in flight: its signature's id + 1, or 0 for none, and its start
+ * in ticks. The start is stored first: a reader that finds the same signature before and after it
+ * has both. */
+static inline void trace_slot_show(struct trace_slot *slot, uint32_t signature, uint64_t start)
 {
-    struct trace_slot *slot = stream->slot;
-    uint32_t outer = slot->signature, sequence = slot->sequence;
-    __atomic_store_n(&slot->sequence, sequence + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    slot->signature = signature + 1;
-    slot->start = start;
-    __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
-    return outer;
-}
-
-static inline void trace_stream_leave(struct trace_stream *stream, uint32_t outer)
-{
-    __atomic_store_n(&stream->slot->signature, outer, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->signature, signature, __ATOMIC_RELEASE);
 }
 
 #endif

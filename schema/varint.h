@@ -26,21 +26,33 @@ enum {
 static inline size_t varint_size(uint64_t value)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-    return bits > 56 ? 9 : (bits + 6) / 7;
+    return bits > 56 ? 9 : (bits + 6) * 37 >> 8; /* ceil(bits / 7), cheaper */
+}
+
+/* The bytes of a value below 2^56, whose varint_size is size, as one little-endian word. */
+static inline uint64_t varint_word(uint64_t value, size_t size)
+{
+    return value << size | UINT64_C(1) << (size - 1);
+}
+
+/* varint_put for a value that is known to be below 2^56. */
+static inline unsigned char *varint_put_short(unsigned char *p, uint64_t value)
+{
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    size_t size = (bits + 6) * 37 >> 8;
+    uint64_t word = varint_word(value, size);
+    memcpy(p, &word, 8);
+    return p + size;
 }
 
 /* Writes value at p and returns the end. Bytes up to p + VARINT_HEADROOM may be set to zero. */
 static inline unsigned char *varint_put(unsigned char *p, uint64_t value)
 {
-    size_t size = varint_size(value);
-    if (__builtin_expect(size == 9, 0)) {
-        *p = 0;
-        memcpy(p + 1, &value, 8);
-        return p + 9;
-    }
-    uint64_t word = value << size | UINT64_C(1) << (size - 1);
-    memcpy(p, &word, 8);
-    return p + size;
+    if (__builtin_expect(value >> 56 == 0, 1))
+        return varint_put_short(p, value);
+    *p = 0;
+    memcpy(p + 1, &value, 8);
+    return p + 9;
 }
 
 /* Reads a varint from [p, end) into *value.
