@@ -297,7 +297,10 @@ void trace_stream_close(struct trace_stream *stream)
     window->used = used;
     lock_take(&writer->lock);
     bool last = stream->window_offset + stream->window_size == writer->file_size;
-    if (last && ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0) {
+    /* A file whose windows are written when full ends here anyway; to make it longer could meet the
+     * file-size limit, and that kills. */
+    if (last && (!writer->mapped ||
+                 ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0)) {
         window->size = pages; /* space behind the records went back */
         writer->file_size = stream->window_offset + pages;
     }
