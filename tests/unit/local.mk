@@ -40,3 +40,16 @@ test_child_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_child_LDADD = $(CRITERION_LIBS)
 endif
 endif
+
+# The trace.
+if HAVE_CRITERION
+TRACE_TESTS = test_varint test_trace
+check_PROGRAMS += $(TRACE_TESTS)
+TESTS += $(TRACE_TESTS)
+test_varint_SOURCES = tests/unit/test_varint.c
+test_varint_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_varint_LDADD = $(CRITERION_LIBS)
+test_trace_SOURCES = tests/unit/test_trace.c
+test_trace_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_trace_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
+endif

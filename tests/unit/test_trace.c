@@ -1,0 +1,957 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the trace writer writes is what the reader reads, on every file system and at every limit.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "schema/trace_reader.h"
+#include "schema/trace_writer.h"
+
+static const char name[] = "rank-000003.sptrace";
+static const uint64_t no_limit = UINT64_C(1) << 40;
+static struct error err;
+static int directory = -1;
+
+static void write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    cr_assert(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s", path);
+    close(fd);
+}
+
+/* A mount namespace of our own: as root at once, else inside a user namespace. */
+static void own_mounts(void)
+{
+    char map[64];
+    if (unshare(CLONE_NEWNS) < 0) {
+        unsigned uid = getuid(), gid = getgid();
+        cr_assert_eq(unshare(CLONE_NEWUSER | CLONE_NEWNS), 0, "no mount namespace: %s",
+                     strerror(errno));
+        write_text("/proc/self/setgroups", "deny");
+        snprintf(map, sizeof map, "0 %u 1", uid);
+        write_text("/proc/self/uid_map", map);
+        snprintf(map, sizeof map, "0 %u 1", gid);
+        write_text("/proc/self/gid_map", map);
+    }
+    cr_assert_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+}
+
+/* An empty file system of this type, which dies with the test, in `directory`. tmpfs is one whose
+ * traces are mapped; ramfs cannot reserve space, so traces on it are written window by window. */
+static void on(const char *type, const char *options)
+{
+    own_mounts();
+    cr_assert_eq(mount("none", "/mnt", type, 0, options), 0, "%s: %s", type, strerror(errno));
+    directory = open("/mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cr_assert_geq(directory, 0);
+}
+
+/* --- a clock that counts ---------------------------------------------------------------------- */
+
+static __thread struct trace_sync last_read;
+
+static void read_clocks(struct trace_sync *sync)
+{
+    static uint64_t readings;
+    uint64_t n = __atomic_add_fetch(&readings, 1, __ATOMIC_RELAXED);
+    *sync =
+        (struct trace_sync){.ticks = n, .monotonic_ns = (int64_t)n * 3, .realtime_ns = -(int64_t)n};
+    last_read = *sync;
+}
+
+static struct trace_header identity(void)
+{
+    struct trace_header header = {.rank = 3,
+                                  .world_size = 7,
+                                  .world_sequence = 2,
+                                  .local_rank = 1,
+                                  .node_id = -1,
+                                  .restart = -1,
+                                  .pid = 4711,
+                                  .family = FAMILY_MPICH,
+                                  .thread_level = 3,
+                                  .clock_source = CLOCK_SOURCE_TSC,
+                                  .clock_shift = 2,
+                                  .first_sync = {1, 2, 3}};
+    strcpy(header.job, "17.0");
+    strcpy(header.world, "slurm.pmix.17.0");
+    strcpy(header.node, "n1");
+    strcpy(header.host, "n1.example.org");
+    strcpy(header.host_key, "boot time n1");
+    strcpy(header.mpi_version, "MPICH Version: 4.0.2");
+    return header;
+}
+
+static void create(struct trace_writer *writer, uint64_t limit)
+{
+    struct trace_header header = identity();
+    int status = trace_writer_create(writer, directory, name, &header, limit, read_clocks, &err);
+    cr_assert_eq(status, 0, "%s", err.text);
+}
+
+/* --- random records --------------------------------------------------------------------------- */
+
+struct random {
+    uint64_t state;
+};
+
+static uint64_t draw(struct random *random, uint64_t below)
+{
+    random->state = random->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random->state >> 20) % below;
+}
+
+/* Any magnitude is as likely as any other. */
+static uint64_t draw_wide(struct random *random, unsigned bits)
+{
+    return draw(random, UINT64_C(1) << 44) << 20 >> (64 - draw(random, bits) % 64 - 1);
+}
+
+enum { RUNS = 40, INDICES = 50, SIGNATURES = 300 };
+
+struct expected {
+    struct trace_record record;
+    struct trace_signature signature; /* of a RECORD_SIGNATURE */
+    uint32_t indices[INDICES];
+    struct trace_rank_run runs[RUNS];
+};
+
+/* One thread's stream: what it has written so far can be drawn again from its seed. */
+struct script {
+    struct random random;
+    uint64_t now;
+    uint32_t operations, signatures;
+};
+
+static const char *const operation_names[] = {"isend", "irecv", "waitall", "comm_dup", "a0_9"};
+
+static struct trace_signature draw_signature(struct script *script)
+{
+    struct random *r = &script->random;
+    static const uint32_t origins[] = {ORIGIN_NONE, ORIGIN_UNKNOWN, ORIGIN_MIXED};
+    uint32_t origin = (uint32_t)draw(r, script->operations + 3);
+    return (struct trace_signature){
+        .operation = (uint32_t)draw(r, script->operations),
+        .origin = origin < 3 ? origins[origin] : origin - 2,
+        .bytes = draw(r, 9) ? (int64_t)draw_wide(r, 62) : -1,
+        .peer = (int32_t)draw_wide(r, 31) - 3,
+        .root = (int32_t)draw_wide(r, 31) - 3,
+        .tag = (int32_t)draw(r, 2) ? (int32_t)draw_wide(r, 31) : INT32_MIN + 1,
+        .communicator = (int32_t)draw_wide(r, 31) - 1,
+    };
+}
+
+static void draw_communicator(struct script *script, struct expected *e)
+{
+    struct random *r = &script->random;
+    for (int i = 0; i < RUNS; i++)
+        e->runs[i] = (struct trace_rank_run){(uint32_t)draw_wide(r, 25), (uint32_t)draw_wide(r, 25),
+                                             (int32_t)draw_wide(r, 31) * (draw(r, 2) ? 1 : -1)};
+    e->record.communicator = (struct trace_communicator){
+        .id = (uint32_t)draw_wide(r, 31),
+        .kind = (uint32_t)draw(r, 2),
+        .parent = (int32_t)draw_wide(r, 31) - 1,
+        .rank = (uint32_t)draw_wide(r, 25),
+        .size = (uint32_t)draw_wide(r, 25),
+        .key = draw_wide(r, 64),
+        .handle = draw_wide(r, 64),
+        .run_count = (uint32_t)draw(r, RUNS),
+        .runs = e->runs,
+    };
+}
+
+/* Draws the next record of a script. */
+static void draw_next(struct script *script, struct expected *e)
+{
+    struct random *r = &script->random;
+    uint64_t what = draw(r, 1000);
+    if (script->signatures == 0 || (what < 10 && script->signatures < SIGNATURES)) {
+        e->record.type = RECORD_SIGNATURE;
+        e->record.signature_id = script->signatures++;
+        e->signature = draw_signature(script);
+    } else if (what < 20) {
+        e->record.type = RECORD_COMMUNICATOR;
+        draw_communicator(script, e);
+    } else if (what < 25) {
+        e->record.type = RECORD_SYNC;
+    } else if (what < 50) {
+        e->record.type = RECORD_RESOLVE;
+        e->record.resolve.source = (int64_t)draw_wide(r, 31) - 3;
+        e->record.resolve.tag = (int64_t)draw_wide(r, 31) - 1;
+        e->record.resolve.bytes = (int64_t)draw_wide(r, 62) - 1;
+    } else if (what < 70) {
+        e->record.type = RECORD_COMPLETION;
+        e->record.completion.count = draw(r, INDICES);
+        for (size_t i = 0; i < e->record.completion.count; i++)
+            e->indices[i] = (uint32_t)draw_wide(r, 31);
+        e->record.completion.indices = e->indices;
+    } else {
+        uint64_t gap = draw_wide(r, 30), duration = draw_wide(r, 30);
+        uint64_t start = script->now + gap;
+        if (draw(r, 20) == 0) /* an enclosing call ends after those it encloses */
+            start = script->now > gap ? script->now - gap : 0;
+        e->record.type = RECORD_EVENT;
+        e->record.event =
+            (struct trace_event){(uint32_t)draw(r, script->signatures), start, start + duration};
+        script->now = start + duration;
+    }
+}
+
+static void put(struct trace_stream *stream, const struct expected *e)
+{
+    const struct trace_record *record = &e->record;
+    switch (record->type) {
+    case RECORD_SIGNATURE:
+        cr_assert_eq(trace_stream_signature(stream, &e->signature), record->signature_id);
+        break;
+    case RECORD_COMMUNICATOR:
+        trace_stream_communicator(stream, &record->communicator);
+        break;
+    case RECORD_SYNC:
+        trace_stream_sync(stream);
+        break;
+    case RECORD_RESOLVE:
+        trace_stream_resolve(stream, record->resolve.source, record->resolve.tag,
+                             record->resolve.bytes);
+        break;
+    case RECORD_COMPLETION:
+        trace_stream_completion(stream, (const int *)e->indices, record->completion.count);
+        break;
+    case RECORD_EVENT:
+        trace_stream_event(stream, record->event.signature, record->event.start, record->event.end);
+        break;
+    case RECORD_WINDOW:
+        break;
+    }
+}
+
+static void same_signature(const struct trace_signature *x, const struct trace_signature *y)
+{
+    cr_assert_not_null(x);
+    cr_assert(x->operation == y->operation && x->origin == y->origin && x->bytes == y->bytes &&
+              x->peer == y->peer && x->root == y->root && x->tag == y->tag &&
+              x->communicator == y->communicator);
+}
+
+static void same_communicator(const struct trace_communicator *x,
+                              const struct trace_communicator *y)
+{
+    cr_assert(x->id == y->id && x->kind == y->kind && x->parent == y->parent &&
+              x->rank == y->rank && x->size == y->size && x->key == y->key &&
+              x->handle == y->handle);
+    cr_assert_eq(x->run_count, y->run_count);
+    for (uint32_t i = 0; i < x->run_count; i++)
+        cr_assert(x->runs[i].first == y->runs[i].first && x->runs[i].count == y->runs[i].count &&
+                  x->runs[i].stride == y->runs[i].stride);
+}
+
+static void same(const struct trace_reader *reader, const struct trace_record *got,
+                 const struct expected *e)
+{
+    cr_assert_eq(got->type, e->record.type, "type %d, expected %d", got->type, e->record.type);
+    switch (got->type) {
+    case RECORD_SIGNATURE:
+        cr_assert_eq(got->signature_id, e->record.signature_id);
+        same_signature(trace_reader_signature(reader, got->stream, got->signature_id),
+                       &e->signature);
+        break;
+    case RECORD_COMMUNICATOR:
+        same_communicator(&got->communicator, &e->record.communicator);
+        break;
+    case RECORD_SYNC: /* the clock's three hands belong together */
+        cr_assert_eq(got->sync.monotonic_ns, (int64_t)got->sync.ticks * 3);
+        cr_assert_eq(got->sync.realtime_ns, -(int64_t)got->sync.ticks);
+        break;
+    case RECORD_RESOLVE:
+        cr_assert(got->resolve.source == e->record.resolve.source &&
+                  got->resolve.tag == e->record.resolve.tag &&
+                  got->resolve.bytes == e->record.resolve.bytes);
+        break;
+    case RECORD_COMPLETION:
+        cr_assert_eq(got->completion.count, e->record.completion.count);
+        for (size_t i = 0; i < got->completion.count; i++)
+            cr_assert_eq(got->completion.indices[i], e->indices[i]);
+        break;
+    case RECORD_EVENT:
+        cr_assert(got->event.signature == e->record.event.signature &&
+                  got->event.start == e->record.event.start &&
+                  got->event.end == e->record.event.end);
+        break;
+    case RECORD_WINDOW:
+        break;
+    }
+}
+
+static struct script script_of(uint64_t seed)
+{
+    return (struct script){.random = {seed}, .now = seed};
+}
+
+static void define_operations(struct script *script, struct trace_stream *stream)
+{
+    for (uint32_t i = 0; i < sizeof operation_names / sizeof *operation_names; i++)
+        cr_assert_eq(trace_stream_operation(stream, (enum mpi_kind)i, operation_names[i]), i);
+    script->operations = sizeof operation_names / sizeof *operation_names;
+}
+
+static void write_script(struct script *script, struct trace_stream *stream, size_t records)
+{
+    struct expected e;
+    for (size_t i = 0; i < records; i++) {
+        draw_next(script, &e);
+        put(stream, &e);
+    }
+}
+
+static struct trace_reader *open_trace(void)
+{
+    struct trace_reader *reader;
+    cr_assert_eq(trace_reader_open(&reader, directory, name, &err), 0, "%s", err.text);
+    return reader;
+}
+
+/* Reads the trace and compares each stream with the script of its seed. Returns the number of
+ * records of all streams, windows left out; *windows counts those. */
+static size_t check_scripts(struct trace_reader *reader, const uint64_t *seeds, size_t streams,
+                            size_t *windows)
+{
+    struct script *scripts = calloc(streams, sizeof *scripts);
+    uint32_t *sequence = calloc(streams, sizeof *sequence);
+    struct trace_record record;
+    struct expected e;
+    size_t count = 0;
+    int status;
+
+    *windows = 0;
+    for (size_t i = 0; i < streams; i++)
+        scripts[i] = script_of(seeds[i]);
+    while ((status = trace_reader_next(reader, &record, &err)) > 0) {
+        cr_assert_lt(record.stream, streams);
+        struct script *script = &scripts[record.stream];
+        if (record.type == RECORD_WINDOW) {
+            cr_assert_eq(record.window->sequence, sequence[record.stream]++);
+            cr_assert_eq(record.window->sync.monotonic_ns, (int64_t)record.window->sync.ticks * 3);
+            ++*windows;
+            continue;
+        }
+        script->operations = sizeof operation_names / sizeof *operation_names;
+        draw_next(script, &e);
+        same(reader, &record, &e);
+        count++;
+    }
+    cr_assert_eq(status, 0, "%s", err.text);
+    free(sequence);
+    free(scripts);
+    return count;
+}
+
+/* --- round trips ------------------------------------------------------------------------------ */
+
+static void one_stream_comes_back(bool mapped)
+{
+    enum { RECORDS = 700000 };
+    const uint64_t seed = 1;
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct script script = script_of(seed);
+    size_t windows;
+
+    create(&writer, no_limit);
+    cr_assert_eq(writer.mapped, mapped);
+    trace_stream_open(&stream, &writer, script.now);
+    define_operations(&script, &stream);
+    write_script(&script, &stream, RECORDS);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(check_scripts(reader, &seed, 1, &windows), RECORDS);
+    cr_expect_geq(windows, 7, "%zu windows", windows);
+    for (uint32_t i = 0; i < script.operations; i++) {
+        const struct trace_operation *operation = trace_reader_operation(reader, 0, i);
+        cr_assert_not_null(operation);
+        cr_expect_str_eq(operation->name, operation_names[i]);
+        cr_expect_eq(operation->kind, i);
+    }
+    cr_expect_null(trace_reader_operation(reader, 0, script.operations));
+    cr_expect_null(trace_reader_signature(reader, 0, script.signatures));
+    cr_expect_null(trace_reader_signature(reader, 1, 0));
+    trace_reader_rewind(reader);
+    cr_expect_eq(check_scripts(reader, &seed, 1, &windows), RECORDS, "a second pass");
+    trace_reader_close(reader);
+}
+
+Test(trace, everything_comes_back_mapped)
+{
+    on("tmpfs", NULL);
+    one_stream_comes_back(true);
+}
+
+Test(trace, everything_comes_back_buffered)
+{
+    on("ramfs", NULL);
+    one_stream_comes_back(false);
+}
+
+Test(trace, header_and_state_come_back)
+{
+    struct trace_writer writer;
+    struct trace_header header = identity();
+
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_writer_initialised(&writer, 100);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(trace_reader_state(reader)->phase, PHASE_INITIALISED);
+    cr_expect_eq(trace_reader_state(reader)->init_end, 100);
+    trace_reader_close(reader);
+
+    trace_writer_finalised(&writer, 900);
+    struct trace_sync sync = {5, 6, 7};
+    trace_writer_sync(&writer, &sync);
+    reader = open_trace();
+    const struct trace_header *h = trace_reader_header(reader);
+    cr_expect(h->rank == 3 && h->world_size == 7 && h->world_sequence == 2 && h->local_rank == 1 &&
+              h->node_id == -1 && h->restart == -1 && h->pid == 4711 && h->family == FAMILY_MPICH &&
+              h->thread_level == 3 && h->clock_source == CLOCK_SOURCE_TSC && h->clock_shift == 2);
+    cr_expect_eq(memcmp(&h->first_sync, &header.first_sync, sizeof header.first_sync), 0);
+    cr_expect_str_eq(h->job, header.job);
+    cr_expect_str_eq(h->world, header.world);
+    cr_expect_str_eq(h->node, header.node);
+    cr_expect_str_eq(h->host, header.host);
+    cr_expect_str_eq(h->host_key, header.host_key);
+    cr_expect_str_eq(h->mpi_version, header.mpi_version);
+    const struct trace_state *state = trace_reader_state(reader);
+    cr_expect(state->phase == PHASE_FINALISED && state->stopped == STOP_NONE);
+    cr_expect(state->init_end == 100 && state->finalize_start == 900);
+    cr_expect_eq(memcmp(&state->last_sync, &sync, sizeof sync), 0);
+    trace_reader_close(reader);
+
+    trace_writer_close(&writer);
+    reader = open_trace();
+    cr_expect_eq(trace_reader_state(reader)->phase, PHASE_CLOSED);
+    trace_reader_close(reader);
+}
+
+Test(trace, windows_grow_and_an_event_in_a_tight_loop_takes_four_bytes)
+{
+    enum { EVENTS = 6000000 };
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    struct stat status;
+
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_POINT_TO_POINT, "send");
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    for (uint64_t i = 0; i < EVENTS; i++)
+        trace_stream_event(&stream, 0, 2100 * i, 2100 * i + 2000);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+
+    struct trace_reader *reader = open_trace();
+    uint32_t size = TRACE_WINDOW_MIN;
+    uint64_t events = 0;
+    while (trace_reader_next(reader, &record, &err) > 0) {
+        if (record.type == RECORD_WINDOW) {
+            bool last = record.window->size != size;
+            cr_expect(!last || events > EVENTS / 2);
+            size = size < TRACE_WINDOW_MAX ? size * 2 : size;
+        } else if (record.type == RECORD_EVENT) {
+            cr_assert(record.event.start == 2100 * events &&
+                      record.event.end == 2100 * events + 2000);
+            events++;
+        }
+    }
+    cr_expect_eq(events, EVENTS);
+    cr_expect_eq(size, TRACE_WINDOW_MAX);
+    trace_reader_close(reader);
+    cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+    cr_expect_leq(status.st_size, 4 * (off_t)EVENTS + 20000);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+enum { THREADS = TRACE_SLOTS + 6, PER_THREAD = 20000 };
+
+static struct trace_writer shared_writer;
+
+static void *write_one(void *seed)
+{
+    struct trace_stream *stream = aligned_alloc(64, sizeof *stream);
+    struct script script = script_of((uint64_t)(uintptr_t)seed);
+    trace_stream_open(stream, &shared_writer, script.now);
+    define_operations(&script, stream);
+    write_script(&script, stream, PER_THREAD);
+    uintptr_t number = stream->number;
+    trace_stream_close(stream);
+    free(stream);
+    return (void *)number;
+}
+
+static void threads_do_not_mix(void)
+{
+    pthread_t threads[THREADS];
+    uint64_t seeds[THREADS] = {0};
+    size_t windows;
+
+    create(&shared_writer, no_limit);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, write_one, (void *)(i + 100)), 0);
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        void *number;
+        pthread_join(threads[i], &number);
+        cr_assert((uintptr_t)number < THREADS && seeds[(uintptr_t)number] == 0);
+        seeds[(uintptr_t)number] = i + 100;
+    }
+    trace_writer_close(&shared_writer);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(check_scripts(reader, seeds, THREADS, &windows), (size_t)THREADS * PER_THREAD);
+    cr_expect_eq(trace_reader_stream_count(reader), THREADS);
+    trace_reader_close(reader);
+}
+
+Test(trace, more_threads_than_slots_mapped)
+{
+    on("tmpfs", NULL);
+    threads_do_not_mix();
+}
+
+Test(trace, more_threads_than_slots_buffered)
+{
+    on("ramfs", NULL);
+    threads_do_not_mix();
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/* Writes more than fits; all that was written before the trace stopped is there, and all that
+ * was not is counted. */
+static void stops(uint64_t limit, enum trace_stop reason)
+{
+    enum { EVENTS = 400000 };
+    struct trace_writer writer;
+    struct trace_stream stream, late;
+    struct trace_record record;
+    uint64_t events = 0, dropped;
+    int status;
+
+    create(&writer, limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_POINT_TO_POINT, "send");
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    errno = 4242;
+    for (uint64_t i = 0; i < EVENTS; i++)
+        trace_stream_event(&stream, 0, 2000 * i, 2000 * i + 1000);
+    cr_expect_eq(errno, 4242, "errno is the program's");
+    cr_expect_eq(writer.state->stopped, reason, "stopped: %u", writer.state->stopped);
+    /* Definitions and other threads are refused as well, and nothing comes back. */
+    cr_expect_eq(trace_stream_signature(&stream, &(struct trace_signature){.bytes = 9}),
+                 UINT32_MAX);
+    trace_stream_open(&late, &writer, 0);
+    cr_expect_eq(trace_stream_operation(&late, KIND_WAIT, "wait"), UINT32_MAX);
+    trace_stream_event(&late, 0, 1, 2);
+    cr_expect_eq(late.slot->dropped, 1);
+    trace_stream_close(&late);
+    dropped = stream.slot->dropped;
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(trace_reader_state(reader)->stopped, reason);
+    cr_expect_eq(trace_reader_state(reader)->phase, PHASE_CLOSED);
+    cr_expect_eq(trace_reader_slots(reader)[0].dropped, dropped);
+    cr_expect_eq(trace_reader_slots(reader)[1].dropped, 1);
+    while ((status = trace_reader_next(reader, &record, &err)) > 0) {
+        if (record.type != RECORD_EVENT)
+            continue;
+        cr_assert(record.event.start == 2000 * events && record.event.end == 2000 * events + 1000);
+        events++;
+    }
+    cr_expect_eq(status, 0, "%s", err.text);
+    cr_expect_eq(events + dropped, EVENTS, "%llu read, %llu dropped", (unsigned long long)events,
+                 (unsigned long long)dropped);
+    cr_expect_gt(events, 10000);
+    cr_expect_gt(dropped, 10000);
+    trace_reader_close(reader);
+}
+
+Test(trace, size_limit_mapped)
+{
+    struct stat status;
+    on("tmpfs", NULL);
+    stops(500000, STOP_LIMIT);
+    cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+    cr_expect_leq(status.st_size, 500000);
+}
+
+Test(trace, size_limit_buffered)
+{
+    struct stat status;
+    on("ramfs", NULL);
+    stops(500000, STOP_LIMIT);
+    cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+    cr_expect_leq(status.st_size, 500000);
+}
+
+Test(trace, full_disk)
+{
+    on("tmpfs", "size=512k");
+    stops(no_limit, STOP_NO_SPACE);
+}
+
+Test(trace, file_size_limit_mapped)
+{
+    struct rlimit limit = {300000, 300000};
+    on("tmpfs", NULL);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    stops(no_limit, STOP_FILE_SIZE);
+}
+
+/* Whether a window fits is seen when it is written: it may be lost, the program may not. */
+Test(trace, file_size_limit_buffered)
+{
+    struct rlimit limit = {300000, 300000};
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    uint64_t events = 0;
+
+    on("ramfs", NULL);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_POINT_TO_POINT, "send");
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    for (uint64_t i = 0; i < 100000; i++)
+        trace_stream_event(&stream, 0, 2000 * i, 2000 * i + 1000);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(trace_reader_state(reader)->stopped, STOP_FILE_SIZE);
+    while (trace_reader_next(reader, &record, &err) > 0) {
+        if (record.type == RECORD_EVENT)
+            cr_assert_eq(record.event.start, 2000 * events++);
+    }
+    cr_expect_gt(events, 10000);
+    trace_reader_close(reader);
+}
+
+Test(trace, no_room_for_the_first_page)
+{
+    struct trace_writer writer;
+    struct trace_header header = identity();
+    struct rlimit limit = {4096, 4096};
+    struct stat status;
+
+    on("tmpfs", NULL);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    cr_expect_eq(
+        trace_writer_create(&writer, directory, name, &header, no_limit, read_clocks, &err), -1);
+    cr_expect_eq(errno, EFBIG);
+    cr_expect_not_null(strstr(err.text, name));
+    cr_expect_eq(fstatat(directory, name, &status, 0), -1, "no empty file is left");
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+Test(trace, a_taken_name_is_refused)
+{
+    struct trace_writer first, second;
+    struct trace_header header = identity();
+    on("tmpfs", NULL);
+    create(&first, no_limit);
+    cr_expect_eq(
+        trace_writer_create(&second, directory, name, &header, no_limit, read_clocks, &err), -1);
+    cr_expect_eq(errno, EEXIST);
+    struct trace_reader *reader = open_trace();
+    trace_reader_close(reader);
+}
+
+Test(trace, closing_gives_space_back)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct stat status;
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_POINT_TO_POINT, "send");
+    cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+    cr_expect_geq(status.st_size, TRACE_WINDOW_OFFSET + TRACE_WINDOW_MIN);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+    cr_assert_eq(fstatat(directory, name, &status, 0), 0);
+    cr_expect_leq(status.st_size, TRACE_WINDOW_OFFSET + 100);
+    cr_expect_leq(status.st_blocks * 512, 5 * TRACE_PAGE);
+}
+
+/* Streams end in any order: only the last window of the file can shrink, the rest stays readable.
+ */
+Test(trace, streams_that_close_out_of_order)
+{
+    enum { STREAMS = 5, ROUNDS = 4 };
+    static struct trace_stream streams[STREAMS * ROUNDS];
+    uint64_t seeds[STREAMS * ROUNDS];
+    struct trace_writer writer;
+    size_t windows;
+
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < STREAMS; i++) {
+            size_t n = round * STREAMS + i;
+            struct script script = script_of(seeds[n] = n + 1);
+            trace_stream_open(&streams[n], &writer, script.now);
+            define_operations(&script, &streams[n]);
+            write_script(&script, &streams[n], 3000);
+        }
+        for (size_t i = 0; i < STREAMS; i++)
+            trace_stream_close(&streams[round * STREAMS + (i * 3 + round) % STREAMS]);
+    }
+    trace_writer_close(&writer);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(check_scripts(reader, seeds, STREAMS * ROUNDS, &windows), 3000 * STREAMS * ROUNDS);
+    trace_reader_close(reader);
+}
+
+Test(trace, a_live_trace_is_read_up_to_its_last_record)
+{
+    const uint64_t seed = 9;
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct script script = script_of(seed);
+    size_t windows;
+
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, script.now);
+    define_operations(&script, &stream);
+    for (size_t written = 0; written < 60000; written += 5000) {
+        struct trace_reader *reader = open_trace();
+        cr_assert_eq(check_scripts(reader, &seed, 1, &windows), written);
+        trace_reader_close(reader);
+        write_script(&script, &stream, 5000);
+    }
+    trace_writer_abandon(&writer);
+}
+
+Test(trace, a_buffered_trace_has_what_was_flushed)
+{
+    const uint64_t seed = 10;
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct script script = script_of(seed);
+    size_t windows;
+
+    on("ramfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, script.now);
+    define_operations(&script, &stream);
+    for (size_t written = 0; written < 30000; written += 1000) {
+        struct trace_reader *reader = open_trace();
+        cr_assert_eq(check_scripts(reader, &seed, 1, &windows), written);
+        trace_reader_close(reader);
+        write_script(&script, &stream, 1000);
+        trace_stream_flush(&stream);
+    }
+}
+
+Test(trace, a_killed_process_loses_nothing_it_had_finished)
+{
+    enum { RECORDS = 50000 };
+    const uint64_t seed = 11;
+    size_t windows;
+    on("tmpfs", NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct trace_writer writer;
+        struct trace_stream stream;
+        struct script script = script_of(seed);
+        create(&writer, no_limit);
+        trace_stream_open(&stream, &writer, script.now);
+        define_operations(&script, &stream);
+        write_script(&script, &stream, RECORDS);
+        raise(SIGKILL);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(check_scripts(reader, &seed, 1, &windows), RECORDS);
+    trace_reader_close(reader);
+}
+
+/* After MPI_Finalize a thread may still be in its last call: its stream is memory that may be
+ * written to, and windows are no longer given out. */
+Test(trace, a_stream_may_outlive_its_writer)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_POINT_TO_POINT, "send");
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    trace_writer_close(&writer);
+    for (uint64_t i = 0; i < 200000; i++)
+        trace_stream_event(&stream, 0, 2000 * i, 2000 * i + 1000);
+    cr_expect_gt(stream.slot->dropped, 0);
+    trace_stream_close(&stream);
+}
+
+/* --- what the reader refuses ------------------------------------------------------------------ */
+
+static void refused(const char *reason)
+{
+    struct trace_reader *reader;
+    cr_assert_eq(trace_reader_open(&reader, directory, name, &err), -1);
+    cr_expect_not_null(strstr(err.text, reason), "%s", err.text);
+    cr_expect_not_null(strstr(err.text, name), "%s", err.text);
+}
+
+static void patch(off_t offset, const void *bytes, size_t size)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CLOEXEC);
+    cr_assert_eq(pwrite(fd, bytes, size, offset), (ssize_t)size);
+    close(fd);
+}
+
+Test(trace, what_is_no_trace_is_refused)
+{
+    on("tmpfs", NULL);
+    refused("No such file");
+    cr_assert_eq(mkdirat(directory, name, 0755), 0);
+    refused("no regular file");
+    cr_assert_eq(unlinkat(directory, name, AT_REMOVEDIR), 0);
+    cr_assert_eq(mkfifoat(directory, name, 0600), 0);
+    refused("no regular file");
+    cr_assert_eq(unlinkat(directory, name, 0), 0);
+    cr_assert_eq(symlinkat("/etc/passwd", directory, name), 0);
+    refused("symbolic link");
+    cr_assert_eq(unlinkat(directory, name, 0), 0);
+    close(openat(directory, name, O_CREAT | O_WRONLY, 0600));
+    refused("not a rank trace");
+}
+
+Test(trace, another_version_or_byte_order_is_refused)
+{
+    struct trace_writer writer;
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_writer_close(&writer);
+    uint16_t major = TRACE_MAJOR + 1, good = TRACE_MAJOR;
+    uint32_t order = 0x04030201, right = TRACE_BYTE_ORDER;
+    patch(offsetof(struct trace_header, major), &major, sizeof major);
+    refused("trace format 2");
+    patch(offsetof(struct trace_header, major), &good, sizeof good);
+    patch(offsetof(struct trace_header, byte_order), &order, sizeof order);
+    refused("byte order");
+    patch(offsetof(struct trace_header, byte_order), &right, sizeof right);
+    struct trace_reader *reader = open_trace();
+    trace_reader_close(reader);
+    cr_assert_eq(truncate("/mnt/rank-000003.sptrace", 100), 0);
+    refused("cut off");
+}
+
+/* A newer minor version adds control records and header fields: they are skipped. */
+Test(trace, records_of_a_newer_version_are_skipped)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    const int indices[] = {1, 2, 3};
+
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_WAIT, "waitall");
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    off_t at = (off_t)stream.window_offset + (stream.cursor - stream.window);
+    trace_stream_completion(&stream, indices, 3);
+    trace_stream_event(&stream, 0, 10, 20);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+    unsigned char tag[VARINT_HEADROOM];
+    uint16_t minor = TRACE_MINOR + 1;
+    varint_put(tag, TRACE_TAG_EVENT - 1);
+    patch(at, tag, 1);
+    patch(offsetof(struct trace_header, minor), &minor, sizeof minor);
+
+    struct trace_reader *reader = open_trace();
+    const enum record_type types[] = {RECORD_WINDOW, RECORD_SIGNATURE, RECORD_EVENT};
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(trace_reader_next(reader, &record, &err), 1);
+        cr_expect_eq(record.type, types[i]);
+    }
+    cr_expect_eq(trace_reader_next(reader, &record, &err), 0);
+    trace_reader_close(reader);
+}
+
+Test(trace, long_lists_are_cut_not_overrun)
+{
+    enum { MANY = 5000 };
+    static int indices[MANY];
+    static struct trace_rank_run runs[MANY];
+    struct trace_communicator communicator = {.run_count = MANY, .runs = runs, .size = MANY};
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    char long_name[3 * TRACE_NAME_MAX];
+
+    for (int i = 0; i < MANY; i++) {
+        indices[i] = INT32_MAX - i;
+        runs[i] = (struct trace_rank_run){(1u << 26) - (uint32_t)i, 1u << 26, INT32_MIN + i};
+    }
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    trace_stream_operation(&stream, KIND_WAIT, long_name);
+    trace_stream_signature(&stream, &(struct trace_signature){.bytes = 8});
+    for (int round = 0; round < 30; round++) {
+        trace_stream_completion(&stream, indices, MANY);
+        trace_stream_communicator(&stream, &communicator);
+        trace_stream_event(&stream, 0, 10, 20);
+    }
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+
+    struct trace_reader *reader = open_trace();
+    int events = 0, completions = 0, communicators = 0;
+    while (trace_reader_next(reader, &record, &err) > 0) {
+        if (record.type == RECORD_COMPLETION) {
+            cr_assert_geq(record.completion.count, 1000);
+            for (size_t i = 0; i < record.completion.count; i++)
+                cr_assert_eq(record.completion.indices[i], (uint32_t)indices[i]);
+            completions++;
+        } else if (record.type == RECORD_COMMUNICATOR) {
+            cr_assert_geq(record.communicator.run_count, 1000);
+            cr_assert_eq(memcmp(record.communicator.runs, runs,
+                                record.communicator.run_count * sizeof *runs),
+                         0);
+            communicators++;
+        }
+        events += record.type == RECORD_EVENT;
+    }
+    cr_expect(events == 30 && completions == 30 && communicators == 30);
+    cr_expect_eq(strlen(trace_reader_operation(reader, 0, 0)->name), TRACE_NAME_MAX);
+    trace_reader_close(reader);
+}
