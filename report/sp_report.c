@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/fence.h"
 #include "report/json.h"
 #include "report/rank_set.h"
 #include "report/summary.h"
@@ -118,21 +119,34 @@ static int finish_output(void)
     return EXIT_CANNOT_WRITE;
 }
 
+/* Everything that touches the file; returns an exit status. */
+static int report(void *data)
+{
+    const struct settings *settings = data;
+    struct profile profile;
+    struct error err;
+    if (profile_read(&profile, settings->path, &err) < 0) {
+        fprintf(stderr, "sp-report: %s\n", err.text);
+        return EXIT_UNUSABLE;
+    }
+    int status = print_report(settings, &profile, &err);
+    profile_release(&profile);
+    if (status == 0)
+        return finish_output();
+    fprintf(stderr, "sp-report: %s: %s\n", settings->path, err.text);
+    return EXIT_UNUSABLE;
+}
+
 int main(int argc, char **argv)
 {
     struct settings settings = {0};
-    struct profile profile;
     struct error err;
     parse_command_line(argc, argv, &settings);
-    if (profile_read(&profile, settings.path, &err) < 0) {
+    int status = fence_run(settings.path, report, &settings, &err);
+    if (status < 0) {
         fprintf(stderr, "sp-report: %s\n", err.text);
-        rank_set_release(&settings.ranks);
-        return EXIT_UNUSABLE;
+        status = EXIT_UNUSABLE;
     }
-    int status = print_report(&settings, &profile, &err);
-    if (status < 0)
-        fprintf(stderr, "sp-report: %s: %s\n", settings.path, err.text);
-    profile_release(&profile);
     rank_set_release(&settings.ranks);
-    return status < 0 ? EXIT_UNUSABLE : finish_output();
+    return status;
 }

@@ -681,6 +681,7 @@ static hid_t open_file(const char *path, struct error *err)
         return error_set(err, "cannot open %s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode)) /* opening a FIFO would wait for a writer */
         return error_set(err, "cannot open %s: not a regular file", path);
+    H5dont_atexit(); /* a damaged file must not make it crash in its own cleanup at exit */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we tell the user ourselves */
     errno = 0;
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

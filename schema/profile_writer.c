@@ -288,6 +288,7 @@ static int write_root(struct profile_writer *writer, struct error *err)
 
 int profile_writer_create(struct profile_writer **result, const char *path, struct error *err)
 {
+    H5dont_atexit(); /* after a write error HDF5 1.10 crashes in its own cleanup at exit */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we tell the user ourselves */
     struct profile_writer *writer = calloc(1, sizeof(*writer));
     char *name = strdup(path);

@@ -53,3 +53,34 @@ test_trace_SOURCES = tests/unit/test_trace.c
 test_trace_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_trace_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
 endif
+
+# The profile file, the merge and the report.
+if !PRELOAD_ONLY
+MERGE_SCRIPTS = tests/unit/merge.t tests/unit/report.t tests/unit/reader_python.t
+check_PROGRAMS += make_traces
+TESTS += $(MERGE_SCRIPTS)
+EXTRA_DIST += $(MERGE_SCRIPTS) tests/unit/check_profile.py \
+	tests/fixtures/schema-2.h5 tests/fixtures/schema-3.h5
+make_traces_SOURCES = tests/unit/make_traces.c
+make_traces_LDADD = libtrace.la
+if HAVE_CRITERION
+MERGE_TESTS = test_region_label test_profile_writer test_clock test_fold test_rank_set
+check_PROGRAMS += $(MERGE_TESTS)
+TESTS += $(MERGE_TESTS)
+test_region_label_SOURCES = tests/unit/test_region_label.c
+test_region_label_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_region_label_LDADD = libtrace.la $(CRITERION_LIBS)
+test_profile_writer_SOURCES = tests/unit/test_profile_writer.c
+test_profile_writer_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS) $(CRITERION_CFLAGS)
+test_profile_writer_LDADD = libprofile.la libtrace.la $(HDF5_LIBS) $(CRITERION_LIBS)
+test_clock_SOURCES = tests/unit/test_clock.c
+test_clock_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_clock_LDADD = libmerge.la $(CRITERION_LIBS)
+test_fold_SOURCES = tests/unit/test_fold.c
+test_fold_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_fold_LDADD = libmerge.la $(CRITERION_LIBS)
+test_rank_set_SOURCES = tests/unit/test_rank_set.c report/rank_set.c
+test_rank_set_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_rank_set_LDADD = libtrace.la $(CRITERION_LIBS)
+endif
+endif

@@ -4,7 +4,7 @@
  * KIND: plain    four ranks on two hosts whose monotonic clocks are 1000 s apart; each call known
  *       threads  likewise, with a second thread on rank 0
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
- *       worlds   two worlds of two ranks, the later one first by name
+ *       worlds   a world of two ranks and one of three, the later one first by name
  *       large N  one rank with N calls
  * Ticks are nanoseconds of CLOCK_MONOTONIC; both hosts' realtime agrees.
  */
@@ -21,17 +21,17 @@
 #include "schema/trace_writer.h"
 
 #define SECOND INT64_C(1000000000)
-#define REALTIME (INT64_C(1700000000) * SECOND) /* when monotonic is 0 on the first host */
 #define HOST_SHIFT (1000 * SECOND)
 
-static int64_t shift; /* of the host that is being written */
-static int64_t now;   /* since the job's beginning, ns */
+static int64_t realtime = INT64_C(1700000000) * SECOND; /* when the job begins */
+static int64_t shift;                                   /* of the host that is being written */
+static int64_t now;                                     /* since the job's beginning, ns */
 
 static void read_clocks(struct trace_sync *sync)
 {
     sync->ticks = (uint64_t)(now + shift);
     sync->monotonic_ns = now + shift;
-    sync->realtime_ns = REALTIME + now;
+    sync->realtime_ns = realtime + now;
 }
 
 static void die(const char *what)
@@ -143,7 +143,7 @@ static void call(struct trace_stream *stream, uint32_t signature, int64_t start,
     now = end;
 }
 
-/* What every rank of "plain" does: see the numbers in test_reader_python.py. */
+/* What every rank of "plain" does: the numbers are in merge.t. */
 static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
 {
     struct maker maker;
@@ -222,6 +222,14 @@ static void make_large(int world, long count)
     end_rank(&maker, true);
 }
 
+static void make_world(int world, uint32_t size, const char *kind)
+{
+    for (uint32_t rank = 0; rank < size; rank++) {
+        if (strcmp(kind, "cut") != 0 || rank != 3)
+            make_rank(world, rank, size, kind);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -232,11 +240,12 @@ int main(int argc, char **argv)
         make_large(make_directory(run, "made-up.0"), argc > 3 ? atol(argv[3]) : 1000000);
         return 0;
     }
-    bool worlds = strcmp(argv[2], "worlds") == 0;
-    int world = make_directory(run, worlds ? "b-first.0" : "made-up.0");
-    for (uint32_t rank = 0; rank < (worlds ? 2 : 4); rank++) {
-        if (strcmp(argv[2], "cut") != 0 || rank != 3)
-            make_rank(world, rank, worlds ? 2 : 4, argv[2]);
+    if (strcmp(argv[2], "worlds") == 0) {
+        make_world(make_directory(run, "b-first.0"), 2, argv[2]);
+        realtime += 10 * SECOND;
+        make_world(make_directory(run, "a-later.0"), 3, argv[2]);
+        return 0;
     }
+    make_world(make_directory(run, "made-up.0"), 4, argv[2]);
     return 0;
 }

@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sp-merge and sp-dump on made-up traces: every exit status, every kind of broken input.
+# shellcheck disable=SC2016 # bash -c expands its own arguments
+set -uo pipefail
+
+case ${1-} in
+--help)
+    echo "usage: merge.t    (top_builddir tells where the programs are)"
+    exit 0
+    ;;
+esac
+
+bin=$(cd "${top_builddir:-.}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+count=0
+failed=0
+
+# ok NAME COMMAND...: one test; what the command printed is shown when it fails.
+ok() {
+    local name=$1
+    shift
+    count=$((count + 1))
+    if "$@" >"$work/.out" 2>&1; then
+        echo "ok $count - $name"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - $name"
+        sed 's/^/# /' "$work/.out" "$work"/.stderr 2>/dev/null
+    fi
+}
+
+# exits STATUS COMMAND...: the command ends like that; its stderr is kept in .stderr.
+exits() {
+    local expected=$1 status=0
+    shift
+    "$@" >"$work/.stdout" 2>"$work/.stderr" || status=$?
+    [ "$status" = "$expected" ] || {
+        echo "exit status $status instead of $expected"
+        return 1
+    }
+}
+
+said() { grep -q -e "$1" "$work/.stderr"; }
+printed() { grep -q -e "$1" "$work/.stdout"; }
+said_lines() { [ "$(wc -l <"$work/.stderr")" = "$1" ]; }
+absent() { [ ! -e "$1" ]; }
+no_temporary() { [ -z "$(find . -name '*.tmp')" ]; }
+fresh() {
+    rm -rf run run*.h5
+    "$bin/make_traces" run "$@"
+}
+trace=run/made-up.0/rank-000001.sptrace
+
+fresh plain
+ok 'a complete run is merged, status 0' exits 0 "$bin/sp-merge" run
+ok 'and told in one line' said '^sp-merge: 4 ranks, 56 MPI calls -> ./run.h5$'
+ok 'into a file beside it' test -s run.h5
+ok 'the traces stay' test -s "$trace"
+ok 'a file that is there is not overwritten, status 3' exits 3 "$bin/sp-merge" run
+ok 'and the message says how it could be' said 'run.h5 is there already: -f'
+ok '-f overwrites it' exits 0 "$bin/sp-merge" -f run
+ok '-o names the file' exits 0 "$bin/sp-merge" run/ -o other.h5
+ok 'with the same bytes' cmp run.h5 other.h5
+ok 'a directory that is not there: status 3' exits 3 "$bin/sp-merge" run -o nowhere/x.h5
+ok 'an unwritable disk: status 3' exits 3 bash -c 'ulimit -f 8; trap "" XFSZ; exec "$0" run -o full.h5' "$bin/sp-merge"
+ok 'no half file is left' absent full.h5
+ok 'nor a temporary one' no_temporary
+ok '--remove takes the traces away' exits 0 "$bin/sp-merge" -f --remove run
+ok 'with the run directory' absent run
+
+fresh plain
+touch run/notes.txt
+ok '--remove leaves what is not ours' exits 0 "$bin/sp-merge" --remove run
+ok 'the stranger is still there' test -e run/notes.txt
+ok 'the traces are not' absent run/made-up.0
+
+fresh cut
+ok 'a cut-off and a missing rank: status 1' exits 1 "$bin/sp-merge" --remove run
+ok 'the cut-off one is named' said 'rank 2: trace ends at .* without MPI_Finalize'
+ok 'the missing one is named' said 'rank 3: no trace'
+ok 'and the traces stay' test -s "$trace"
+ok '--auto says it in one line' exits 1 "$bin/sp-merge" --auto -f run
+ok 'one line' said_lines 1
+ok 'with the reason' said '^scope-profile: 4 ranks (1 cut off, 1 missing), 42 MPI calls -> ./run.h5; the traces stay in ./run$'
+
+fresh plain
+ok '--auto on a complete run' exits 0 "$bin/sp-merge" --auto "$PWD/run"
+ok 'prints the line' said '^scope-profile: 4 ranks, 56 MPI calls -> ./run.h5$'
+ok 'and removes the traces' absent run
+ok '--auto without a run directory says nothing' exits 0 "$bin/sp-merge" --auto run
+ok 'nothing' said_lines 0
+ok 'by hand that is status 2' exits 2 "$bin/sp-merge" run
+
+fresh plain
+truncate -s 100 "$trace"
+ok 'a trace cut off in its header: status 1' exits 1 "$bin/sp-merge" run
+ok 'and is named' said 'made-up.0/rank-000001.sptrace'
+fresh plain
+echo 'no trace' >"$trace"
+ok 'a file that is no trace: status 1' exits 1 "$bin/sp-merge" run
+ok 'and is named' said 'rank-000001.sptrace: not a rank trace'
+fresh plain
+mv "$trace" run/real && ln -s ../real "$trace"
+ok 'a link is not followed: status 1' exits 1 "$bin/sp-merge" run
+fresh plain
+rm "$trace" && mkfifo "$trace"
+ok 'a FIFO does not hang it: status 1' exits 1 timeout 20 "$bin/sp-merge" run
+fresh plain
+cp run/made-up.0/rank-000000.sptrace "$trace"
+ok 'a trace under another rank'\''s name is not taken twice' exits 1 "$bin/sp-merge" run
+ok 'and is named' said 'rank-000001.sptrace: holds rank 0'
+fresh plain
+rm run/job
+ok 'a run without a job record is merged with losses' exits 1 "$bin/sp-merge" run
+fresh plain
+for i in run/made-up.0/*; do echo x >"$i"; done
+ok 'nothing usable: status 2' exits 2 "$bin/sp-merge" run
+ok 'no file' absent run.h5
+ok 'no temporary one' no_temporary
+rm -rf run && mkdir run
+ok 'an empty directory: status 2' exits 2 "$bin/sp-merge" run
+
+fresh worlds
+ok 'two worlds become two files' exits 0 "$bin/sp-merge" run -o both.x.h5
+ok 'the earlier world first' bash -c '"$0" both.x.h5 | grep -q "^Ranks *2 "' "$bin/sp-report"
+ok 'the later one second' bash -c '"$0" both.x-2.h5 | grep -q "^Ranks *3 "' "$bin/sp-report"
+ok 'default names are numbered too' exits 0 "$bin/sp-merge" --auto run
+ok 'in one line' said '^scope-profile: 2 worlds, 5 ranks, 70 MPI calls -> ./run.h5 ... ./run-2.h5$'
+ok 'and are there' test -s run-2.h5
+
+ok 'no run directory: status 64' exits 64 "$bin/sp-merge"
+ok 'an unknown option: status 64' exits 64 "$bin/sp-merge" --nonsense run
+ok '--help' exits 0 "$bin/sp-merge" --help
+ok '--version' exits 0 "$bin/sp-merge" --version
+
+fresh plain
+ok 'every cut of a trace is merged without a crash' bash -c '
+    size=$(stat -c %s "$1")
+    cp "$1" whole
+    for ((cut = 0; cut < size; cut += 101)); do
+        head -c "$cut" whole >"$1"
+        "$0" -f run -o cut.h5 2>/dev/null
+        status=$?
+        [ "$status" -le 1 ] || { echo "cut at $cut: status $status"; exit 1; }
+    done' "$bin/sp-merge" "$trace"
+
+fresh threads
+dump=run/made-up.0/rank-000000.sptrace
+ok 'sp-dump prints a trace' exits 0 "$bin/sp-dump" "$dump"
+ok 'with its calls' printed ' 0.000000300  0.000000200    0 mpi:wait kind=wait bytes=64 .* request=irecv'
+ok 'of all threads' printed ' 0.000000250  0.000005250    1 mpi:send'
+ok '--header prints the header alone' exits 0 "$bin/sp-dump" --header "$dump"
+ok 'the rank' printed '^rank *0 of 4$'
+ok 'and no call' bash -c '! grep -q mpi: .stdout'
+ok '-n limits the records' bash -c '[ "$("$0" -n 2 "$1" | sed "1,/^ *start/d" | wc -l)" = 2 ]' "$bin/sp-dump" "$dump"
+ok 'what is no trace: status 2' exits 2 "$bin/sp-dump" run/job
+ok 'one of two: status 1' exits 1 "$bin/sp-dump" run/job "$dump"
+ok 'no trace given: status 64' exits 64 "$bin/sp-dump"
+ok 'a closed pipe is no noise' bash -c '"$0" "$1" 2>noise | head -n 1 >/dev/null; [ ! -s noise ]' "$bin/sp-dump" "$dump"
+ok 'a full disk is told' exits 1 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
+
+echo "1..$count"
+[ "$failed" = 0 ]
