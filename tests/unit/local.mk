@@ -56,10 +56,10 @@ endif
 
 # The profile file, the merge and the report.
 if !PRELOAD_ONLY
-MERGE_SCRIPTS = tests/unit/merge.t tests/unit/report.t tests/unit/reader_python.t
+MERGE_TAP = tests/unit/merge.t tests/unit/report.t tests/unit/reader_python.t
 check_PROGRAMS += make_traces
-TESTS += $(MERGE_SCRIPTS)
-EXTRA_DIST += $(MERGE_SCRIPTS) tests/unit/check_profile.py \
+TESTS += $(MERGE_TAP)
+EXTRA_DIST += $(MERGE_TAP) tests/unit/check_profile.py \
 	tests/fixtures/schema-2.h5 tests/fixtures/schema-3.h5
 make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
