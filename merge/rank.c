@@ -259,7 +259,7 @@ static void read_slots(const struct scan *scan)
         if (slots[i].stream == 0)
             continue;
         rank->dropped += slots[i].dropped;
-        if (ended || slots[i].signature == 0 || slots[i].sequence % 2 != 0)
+        if (ended || slots[i].signature == 0)
             continue;
         /* A call that began before the last sign of life is no later one; a wild number is none. */
         if (slots[i].start > rank->last_ticks && slots[i].start - rank->last_ticks < UINT64_MAX / 4)
