@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a test program did itself, region by region: to be compared with the profile of its run. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TALLY_REGIONS = 1024, TALLY_LABEL = 256 };
+
+/* Values mean the same under every MPI (PROFILE-FILE.md, section 0). */
+enum { NONE = -1, ANY = -1, PROC_NULL = -2 };
+
+/* Communicators are named, for their numbers are the job's: "0" COMM_WORLD, "1" COMM_SELF, "@NAME"
+ * the program's own; the comparison knows in which order they were created. */
+struct origin {
+    const char *operation; /* NULL: no request (MPI_REQUEST_NULL) */
+    long bytes;
+    int peer, root, tag;
+    const char *communicator;
+};
+
+static struct {
+    struct {
+        char label[TALLY_LABEL];
+        long calls;
+    } regions[TALLY_REGIONS];
+    int count;
+} tally;
+
+/* Counts calls more of the region label. */
+static inline void tally_label(const char *label, long calls)
+{
+    int i = 0;
+    while (i < tally.count && strcmp(tally.regions[i].label, label) != 0)
+        i++;
+    if (i == TALLY_REGIONS)
+        abort();
+    if (i == tally.count)
+        snprintf(tally.regions[tally.count++].label, TALLY_LABEL, "%s", label);
+    tally.regions[i].calls += calls;
+}
+
+static inline void tally_call(const char *operation, const char *kind, long bytes, int peer,
+                              int root, int tag, const char *communicator)
+{
+    char label[TALLY_LABEL];
+    snprintf(label, sizeof label, "mpi:%s kind=%s bytes=%ld peer=%d root=%d tag=%d comm=%s",
+             operation, kind, bytes, peer, root, tag, communicator);
+    tally_label(label, 1);
+}
+
+/* A point-to-point call on COMM_WORLD. */
+static inline void tally_message(const char *operation, long bytes, int peer, int tag)
+{
+    tally_call(operation, "point-to-point", bytes, peer, NONE, tag, "0");
+}
+
+/* The same for one that makes a request: returns where that came from. */
+static inline struct origin tally_start(const char *operation, long bytes, int peer, int tag)
+{
+    tally_message(operation, bytes, peer, tag);
+    return (struct origin){operation, bytes, peer, NONE, tag, "0"};
+}
+
+static inline void tally_collective(const char *operation, long bytes, int root,
+                                    const char *communicator)
+{
+    tally_call(operation, "collective", bytes, NONE, root, NONE, communicator);
+}
+
+static inline struct origin tally_start_collective(const char *operation, long bytes, int root,
+                                                   const char *communicator)
+{
+    tally_collective(operation, bytes, root, communicator);
+    return (struct origin){operation, bytes, NONE, root, NONE, communicator};
+}
+
+/* A completion call of the kind ("wait", or "poll" where nothing was finished) on count requests:
+ * the sum of their bytes, and of the rest what they have in common, but for the root, which is the
+ * collective's alone (PROFILE-FILE.md, section 7). */
+static inline void tally_completion(const char *operation, const char *kind, int count,
+                                    const struct origin *origins)
+{
+    struct origin common = {"unknown", NONE, NONE, NONE, NONE, "-1"};
+    char label[TALLY_LABEL];
+    int seen = 0;
+    for (int i = 0; i < count; i++) {
+        const struct origin *o = &origins[i];
+        if (!o->operation)
+            continue;
+        if (seen++ == 0) {
+            common = *o;
+            common.root = NONE;
+            continue;
+        }
+        common.bytes = common.bytes < 0 || o->bytes < 0 ? NONE : common.bytes + o->bytes;
+        if (strcmp(common.operation, o->operation) != 0)
+            common.operation = "mixed";
+        if (strcmp(common.communicator, o->communicator) != 0)
+            common.communicator = "-1";
+        common.peer = common.peer == o->peer ? common.peer : NONE;
+        common.tag = common.tag == o->tag ? common.tag : NONE;
+    }
+    snprintf(label, sizeof label,
+             "mpi:%s kind=%s bytes=%ld peer=%d root=%d tag=%d comm=%s request=%s", operation, kind,
+             common.bytes, common.peer, common.root, common.tag, common.communicator,
+             common.operation);
+    tally_label(label, 1);
+}
+
+/* A Testall, Testany or Testsome that finished nothing: it has no one request to tell of. */
+static inline void tally_poll(const char *operation)
+{
+    tally_completion(operation, "poll", 0, NULL);
+}
+
+/* A completion call that finished the count requests whose indices are listed. */
+static inline void tally_some(const char *operation, int count, const int *indices,
+                              const struct origin *origins)
+{
+    struct origin finished[64];
+    for (int i = 0; i < count; i++)
+        finished[i] = origins[indices[i]];
+    tally_completion(operation, "wait", count, finished);
+}
+
+/* Writes "CALLS<tab>LABEL" lines to the file tally.RANK of the working directory. */
+static inline void tally_write(int rank)
+{
+    char path[64];
+    snprintf(path, sizeof path, "tally.%d", rank);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        abort();
+    for (int i = 0; i < tally.count; i++)
+        fprintf(file, "%ld\t%s\n", tally.regions[i].calls, tally.regions[i].label);
+    if (fclose(file) != 0)
+        abort();
+}
+
+#endif

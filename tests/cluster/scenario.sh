@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the scenarios share: a fresh directory of the ordinary user, and what a command there did.
+# shellcheck shell=bash
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# shellcheck disable=SC2034 # for the scenarios
+programs=$(cd "$(dirname "${BASH_SOURCE[0]}")/programs" && pwd)
+PATH=$SP_STAGE/bin:$(dirname "$SP_PYTHON"):$PATH
+
+# Makes $work, the ordinary user's, and goes there; it is removed at the end.
+fresh_directory() {
+    work=$(as_user mktemp -d "$SP_CLUSTER/home/scenario.XXXXXX")
+    results=$(mktemp -d)
+    trap 'cd /; rm -rf "$work" "$results"' EXIT
+    cd "$work" || exit
+}
+
+# in_work CMD...: runs CMD as the ordinary user in $work.
+in_work() {
+    as_user env --chdir="$work" "$@"
+}
+
+# run CMD...: the same, and leaves what it did in $status, $out and $err.
+# shellcheck disable=SC2034 # for the scenarios
+run() {
+    status=0
+    in_work "$@" >"$results/out" 2>"$results/err" </dev/null || status=$?
+    out=$(<"$results/out") err=$(<"$results/err")
+}
+
+# passes NAME CMD...: one test, of the exit status of CMD (as whoever runs the scenario).
+passes() {
+    local name=$1 said status=0
+    shift
+    said=$("$@" 2>&1) || status=$?
+    ((status == 0)) || diag "$said"
+    ok "$status" "$name"
+}
+
+# listing DIR: what is there, hidden or not, on one line.
+listing() {
+    (cd "$1" && find . -mindepth 1 -maxdepth 1 -printf '%P\n' | LC_ALL=C sort | xargs)
+}
+
+# python CODE ARGUMENT...: runs CODE with the real reader of profile files.
+python() {
+    "$SP_PYTHON" -c "import json, sys, scope_profiler; $1" "${@:2}"
+}
+
+# mpi_calls FILE: the number of MPI calls in a profile, as people write it.
+mpi_calls() {
+    python 'print(format(sum(r.num_calls for r in scope_profiler.read_h5(sys.argv[1]).get_regions()
+        if r.name.startswith("mpi:")), ","))' "$1"
+}
