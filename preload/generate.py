@@ -175,7 +175,7 @@ def wrapper(function):
     else:
         inner = (f"    struct call call;\n"
                  f"    int result;\n"
-                 f"    if (!call_enter(&call, caller, pmpi, OPERATION(FUNCTION_{name})))\n"
+                 f"    if (!call_enter(&call, caller, pmpi))\n"
                  f"        return next({function.arguments});\n"
                  f"{indent(body(function))}\n"
                  f"    return result;\n")

@@ -215,16 +215,15 @@ void recorder_close(void)
     errno = error;
 }
 
-bool recorder_is_internal(const struct recorder_thread *thread, const void *caller, bool pmpi,
-                          uint32_t operation)
+bool recorder_is_internal(const void *caller, bool pmpi)
 {
     switch (objects_class_of(caller)) {
     case OBJECT_MPI:
         return true;
     case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
         return false;
-    default: /* a tool below us that passes on the call we are in */
-        return pmpi && operation == thread->operation;
+    default: /* PMPI_ is how a tool below us passes on the call that we are in */
+        return pmpi;
     }
 }
 
@@ -275,25 +274,41 @@ done:
     return id;
 }
 
-static inline __attribute__((always_inline)) uint32_t signature_id(struct recorder_thread *thread,
-                                                                   const struct signature_key *key)
+static uint32_t signature_id(struct recorder_thread *thread, const struct signature_key *key)
 {
     uint32_t id = signature_table_find(&thread->signatures, key);
-    return __builtin_expect(id != UINT32_MAX, 1) ? id : recorder_define(thread, key);
+    return id != UINT32_MAX ? id : recorder_define(thread, key);
+}
+
+static inline __attribute__((always_inline)) void begin(struct call *call, uint32_t signature)
+{
+    struct trace_slot *slot = call->thread->stream.slot;
+    call->signature = signature;
+    if (__builtin_expect(call->outer != NULL, 0)) {
+        call->outer_signature = slot->signature;
+        call->outer_start = slot->start;
+    }
+    call->start = clock_ticks();
+    trace_slot_show(slot, signature + 1, call->start);
+}
+
+/* Kept out of the fast path, which then needs no register saved. */
+static __attribute__((noinline)) void begin_slow(struct call *call, uint64_t word0, uint64_t word1,
+                                                 uint64_t word2, uint64_t word3)
+{
+    struct signature_key key = {{word0, word1, word2, word3}};
+    begin(call, signature_id(call->thread, &key));
 }
 
 void call_begin_words(struct call *call, uint64_t word0, uint64_t word1, uint64_t word2,
                       uint64_t word3)
 {
-    struct recorder_thread *thread = call->thread;
     struct signature_key key = {{word0, word1, word2, word3}};
-    struct trace_slot *slot = thread->stream.slot;
-    uint32_t id = signature_id(thread, &key);
-    call->signature = id;
-    call->outer_signature = slot->signature;
-    call->outer_start = slot->start;
-    call->start = clock_ticks();
-    trace_slot_show(slot, id + 1, call->start);
+    const struct signature_entry *entry = signature_table_first(&call->thread->signatures, &key);
+    if (__builtin_expect(signature_key_equal(&entry->key, &key), 1))
+        begin(call, entry->id);
+    else
+        begin_slow(call, word0, word1, word2, word3);
 }
 
 void call_relabel(struct call *call, const struct trace_signature *signature)
@@ -310,16 +325,22 @@ static __attribute__((noinline)) void sync_now(struct recorder_thread *thread, u
     errno = error;
 }
 
+static __attribute__((noinline)) void record_dropped(struct call *call)
+{
+    call->thread->stream.slot->dropped++;
+}
+
 static inline __attribute__((always_inline)) void record(struct call *call)
 {
     struct recorder_thread *thread = call->thread;
+    bool nested = call->outer != NULL;
+    trace_slot_show(thread->stream.slot, nested ? call->outer_signature : 0,
+                    nested ? call->outer_start : call->start);
+    thread->call = call->outer;
     if (__builtin_expect(call->signature != UINT32_MAX, 1))
         trace_stream_event(&thread->stream, call->signature, call->start, call->end);
     else
-        thread->stream.slot->dropped++;
-    trace_slot_show(thread->stream.slot, call->outer_signature, call->outer_start);
-    thread->call = call->outer;
-    thread->operation = call->outer_operation;
+        record_dropped(call);
     if (__builtin_expect(call->end >= thread->next_sync, 0))
         sync_now(thread, call->end);
 }

@@ -45,10 +45,9 @@ struct recorder_thread {
  */
 struct call {
     struct recorder_thread *thread;
-    const struct call *outer;
-    uint64_t start, end;  /* ticks */
-    uint64_t outer_start; /* what the slot showed before */
-    uint32_t outer_operation;
+    const struct call *outer; /* the call that this one is nested in, never followed; NULL mostly */
+    uint64_t start, end;      /* ticks */
+    uint64_t outer_start;     /* what the slot showed before, where there is an outer call */
     uint32_t outer_signature;
     uint32_t signature;
 };
@@ -88,8 +87,7 @@ void recorder_flush(struct recorder_thread *thread);
 
 /* The slow parts of what follows. */
 struct recorder_thread *recorder_thread_open(void);
-bool recorder_is_internal(const struct recorder_thread *thread, const void *caller, bool pmpi,
-                          uint32_t operation);
+bool recorder_is_internal(const void *caller, bool pmpi);
 uint32_t recorder_define(struct recorder_thread *thread, const struct signature_key *key);
 
 /* Writes a communicator's definition into the thread's stream. */
@@ -98,7 +96,7 @@ void recorder_define_communicator(struct recorder_thread *thread, const struct c
 /* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
  * MPI library calls itself. caller is the wrapper's return address. */
 static inline __attribute__((always_inline)) bool call_enter(struct call *call, const void *caller,
-                                                             bool pmpi, uint32_t operation)
+                                                             bool pmpi)
 {
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(!thread, 0)) {
@@ -109,13 +107,11 @@ static inline __attribute__((always_inline)) bool call_enter(struct call *call, 
     /* The stack grows down. A call that is not below the one that seems to be running proves that
      * the latter was left by longjmp or an exception. */
     if (__builtin_expect((uintptr_t)call < (uintptr_t)thread->call, 0) &&
-        recorder_is_internal(thread, caller, pmpi, operation))
+        recorder_is_internal(caller, pmpi))
         return false;
     call->thread = thread;
     call->outer = thread->call;
-    call->outer_operation = thread->operation;
     thread->call = call;
-    thread->operation = operation;
     return true;
 }
 

@@ -27,14 +27,29 @@ void signature_table_release(struct signature_table *table)
     table->entries = NULL;
 }
 
-static void put(struct signature_table *table, const struct signature_key *key,
-                uint32_t id_plus_one)
+static bool is_free(const struct signature_entry *entry)
+{
+    static const struct signature_key none;
+    return signature_key_equal(&entry->key, &none);
+}
+
+uint32_t signature_table_find(const struct signature_table *table, const struct signature_key *key)
+{
+    for (uint32_t i = signature_hash(key);; i++) {
+        const struct signature_entry *entry = &table->entries[i & table->mask];
+        if (signature_key_equal(&entry->key, key))
+            return entry->id;
+        if (is_free(entry))
+            return UINT32_MAX;
+    }
+}
+
+static void put(struct signature_table *table, const struct signature_key *key, uint32_t id)
 {
     uint32_t i = signature_hash(key);
-    while (table->entries[i & table->mask].id_plus_one)
+    while (!is_free(&table->entries[i & table->mask]))
         i++;
-    table->entries[i & table->mask] =
-        (struct signature_entry){.key = *key, .id_plus_one = id_plus_one};
+    table->entries[i & table->mask] = (struct signature_entry){.key = *key, .id = id};
     table->count++;
 }
 
@@ -51,8 +66,8 @@ static void make_room(struct signature_table *table)
     }
     for (uint32_t i = 0; i <= table->mask; i++) {
         const struct signature_entry *entry = &table->entries[i];
-        if (entry->id_plus_one)
-            put(&bigger, &entry->key, entry->id_plus_one);
+        if (!is_free(entry))
+            put(&bigger, &entry->key, entry->id);
     }
     signature_table_release(table);
     *table = bigger;
@@ -63,5 +78,5 @@ void signature_table_add(struct signature_table *table, const struct signature_k
 {
     if (table->count > table->mask / 2)
         make_room(table);
-    put(table, key, id + 1);
+    put(table, key, id);
 }

@@ -14,9 +14,10 @@ struct signature_key {
     uint64_t word[4];
 };
 
+/* Free while its key is all zero, which no signature's is: operation 0, MPI_Init, has -1 bytes. */
 struct signature_entry {
     struct signature_key key;
-    uint32_t id_plus_one; /* 0: free */
+    uint32_t id;
     uint32_t padding;
 };
 
@@ -70,19 +71,21 @@ signature_hash(const struct signature_key *key)
     return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* The id of a signature, or UINT32_MAX if it is not in the table. */
-static inline __attribute__((always_inline)) uint32_t
-signature_table_find(const struct signature_table *table, const struct signature_key *key)
+static inline __attribute__((always_inline)) bool signature_key_equal(const struct signature_key *x,
+                                                                      const struct signature_key *y)
 {
-    for (uint32_t i = signature_hash(key);; i++) {
-        const struct signature_entry *entry = &table->entries[i & table->mask];
-        uint64_t different =
-            (entry->key.word[0] ^ key->word[0]) | (entry->key.word[1] ^ key->word[1]) |
-            (entry->key.word[2] ^ key->word[2]) | (entry->key.word[3] ^ key->word[3]);
-        /* A free entry's key is all zero, which is a key too; its id is then 0 - 1. */
-        if (different == 0 || entry->id_plus_one == 0)
-            return different == 0 ? entry->id_plus_one - 1 : UINT32_MAX;
-    }
+    return ((x->word[0] ^ y->word[0]) | (x->word[1] ^ y->word[1]) | (x->word[2] ^ y->word[2]) |
+            (x->word[3] ^ y->word[3])) == 0;
 }
+
+/* The entry where the search for a signature begins, and mostly ends. */
+static inline __attribute__((always_inline)) const struct signature_entry *
+signature_table_first(const struct signature_table *table, const struct signature_key *key)
+{
+    return &table->entries[signature_hash(key) & table->mask];
+}
+
+/* The id of a signature, or UINT32_MAX if it is not in the table. */
+uint32_t signature_table_find(const struct signature_table *table, const struct signature_key *key);
 
 #endif

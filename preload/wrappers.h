@@ -505,7 +505,7 @@ static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Finalize);
     struct call call;
-    if (!call_enter(&call, caller, pmpi, signature.operation))
+    if (!call_enter(&call, caller, pmpi))
         return next();
     call_begin(&call, &signature);
     recorder_finalising(&call);
@@ -521,7 +521,7 @@ static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm,
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Abort);
     struct call call;
-    if (call_enter(&call, caller, pmpi, signature.operation)) {
+    if (call_enter(&call, caller, pmpi)) {
         signature.communicator = COMMUNICATOR(comm);
         call_begin(&call, &signature);
         call_stop(&call);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times MPI calls that do next to nothing, so that what is added to them shows.
  *
- * Prints one line "NAME NANOSECONDS" per kind of call: the mean over CALLS calls; and "clocks", two
- * reads of the clock that stamps calls. Runs as a single process; tests/bench/run.py starts it with
- * and without the preload library and compares.
+ * Prints one line "NAME NANOSECONDS" per kind of call: the median over batches of calls; "clocks",
+ * two reads of the clock that stamps calls; and "events", how many calls it made in all. Runs as a
+ * single process; tests/bench/run.py starts it with and without the preload library and compares.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CALLS = 2000000, THREADS_MAX = 4 };
+enum { BATCH = 1000, BATCHES = 2000, THREADS = 4 };
+
+static double events = 2; /* MPI_Init_thread, MPI_Finalize */
 
 static double now(void)
 {
@@ -70,51 +72,71 @@ static void barrier_self(void)
     MPI_Barrier(MPI_COMM_SELF);
 }
 
-static void measure(const char *name, void (*call)(void), int calls)
+static int compare(const void *x, const void *y)
 {
-    for (int i = 0; i < calls / 10; i++)
-        call();
-    double start = now();
-    for (int i = 0; i < calls; i++)
-        call();
-    printf("%s %.3f\n", name, (now() - start) / calls);
+    double difference = *(const double *)x - *(const double *)y;
+    return (difference > 0) - (difference < 0);
 }
 
-static void *send_many(void *unused)
+/* Nanoseconds per call: the median over short batches, of which a busy machine spoils only some. */
+static double time_call(void (*call)(void))
 {
-    for (int i = 0; i < CALLS; i++)
-        send_null();
-    return unused;
+    static __thread double batch[BATCHES];
+    for (int i = 0; i < BATCHES; i++) {
+        double start = now();
+        for (int j = 0; j < BATCH; j++)
+            call();
+        batch[i] = (now() - start) / BATCH;
+    }
+    qsort(batch, BATCHES, sizeof *batch, compare);
+    return batch[BATCHES / 2];
+}
+
+static void measure(const char *name, void (*call)(void))
+{
+    printf("%s %.3f\n", name, time_call(call));
+    if (call != clocks)
+        events += (call == request_null ? 2.0 : 1.0) * BATCH * BATCHES;
+}
+
+static void *time_send(void *result)
+{
+    *(double *)result = time_call(send_null);
+    return NULL;
 }
 
 /* Mean time of one call on each of several threads that all run at once. */
-static void measure_threads(const char *name, int threads)
+static void measure_threads(const char *name)
 {
-    pthread_t thread[THREADS_MAX];
-    double start = now();
-    for (int i = 0; i < threads; i++) {
-        if (pthread_create(&thread[i], NULL, send_many, NULL) != 0)
+    pthread_t thread[THREADS];
+    double result[THREADS], sum = 0;
+    for (int i = 0; i < THREADS; i++) {
+        if (pthread_create(&thread[i], NULL, time_send, &result[i]) != 0)
             exit(1);
     }
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-    printf("%s %.3f\n", name, (now() - start) / CALLS);
+        sum += result[i];
+    }
+    printf("%s %.3f\n", name, sum / THREADS);
+    events += (double)THREADS * BATCH * BATCHES;
 }
 
 int main(int argc, char **argv)
 {
     int provided, multiple = argc > 1;
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    measure("clocks", clocks, CALLS);
+    measure("clocks", clocks);
     if (multiple) {
-        measure_threads("send-4-threads", THREADS_MAX);
+        measure_threads("send-4-threads");
     } else {
-        measure("send", send_null, CALLS);
-        measure("isend+wait", request_null, CALLS);
-        measure("iprobe", iprobe, CALLS);
-        measure("sendrecv-self", sendrecv_self, CALLS / 4);
-        measure("barrier-self", barrier_self, CALLS);
+        measure("send", send_null);
+        measure("isend+wait", request_null);
+        measure("iprobe", iprobe);
+        measure("sendrecv-self", sendrecv_self);
+        measure("barrier-self", barrier_self);
     }
+    printf("events %.0f\n", events);
     MPI_Finalize();
     return 0;
 }

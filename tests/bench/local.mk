@@ -1,1 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# make bench: what recording costs, under each MPI that configure found.
+EXTRA_DIST += tests/bench/call_cost.c tests/bench/run.py
+
+bench_programs =
+if HAVE_OPENMPI
+bench_programs += tests/bench/call_cost.openmpi
+endif
+if HAVE_MPICH
+bench_programs += tests/bench/call_cost.mpich
+endif
+CLEANFILES += $(bench_programs)
+
+tests/bench/call_cost.openmpi: tests/bench/call_cost.c
+	$(AM_V_CC)$(MKDIR_P) tests/bench && $(MPICC_OPENMPI) -O2 -o $@ $(srcdir)/tests/bench/call_cost.c -lpthread
+tests/bench/call_cost.mpich: tests/bench/call_cost.c
+	$(AM_V_CC)$(MKDIR_P) tests/bench && $(MPICC_MPICH) -O2 -o $@ $(srcdir)/tests/bench/call_cost.c -lpthread
+
+.PHONY: bench
+bench: libscope_preload.la $(bench_programs)
+	$(PYTHON) $(srcdir)/tests/bench/run.py .libs/libscope_preload.so $(bench_programs)

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What recording costs: run.py PRELOAD PROGRAM...
+
+Runs each program by turns without and with the preload library and prints, from the medians of
+the interleaved runs, the cost per call bare and traced, and what was added as a multiple of two
+reads of the clock in the same runs.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = int(os.environ.get("SP_BENCH_ROUNDS", "7"))
+FIXED_PAGES = 3 * 4096  # header, state and slots of a trace
+
+
+def run(program, arguments, environment):
+    """{name: nanoseconds} of one run."""
+    output = subprocess.run([program, *arguments], env={**os.environ, **environment}, check=True,
+                            stdout=subprocess.PIPE, universal_newlines=True).stdout
+    lines = (line.split() for line in output.splitlines())
+    return {name: float(value) for name, value in lines}
+
+
+def trace_bytes(directory):
+    """Bytes of records in all traces below a run directory."""
+    return sum(os.path.getsize(os.path.join(folder, name)) - FIXED_PAGES
+               for folder, _, names in os.walk(directory)
+               for name in names if name.endswith(".sptrace"))
+
+
+def measure(preload, program, arguments):
+    """Medians over the rounds: bare, traced, and bytes per event."""
+    bare, traced, sizes = [], [], []
+    for _ in range(ROUNDS):
+        bare.append(run(program, arguments, {}))
+        with tempfile.TemporaryDirectory(prefix="scope-bench-") as directory:
+            runs = os.path.join(directory, "run")
+            traced.append(run(program, arguments,
+                              {"LD_PRELOAD": preload, "SCOPE_PROFILE_RUN": runs}))
+            sizes.append(trace_bytes(runs) / traced[-1].pop("events"))
+    for result in bare:
+        result.pop("events")
+    medians = [{name: statistics.median(result[name] for result in results) for name in results[0]}
+               for results in (bare, traced)]
+    return (*medians, statistics.median(sizes))
+
+
+def report(title, bare, traced, size):
+    clocks = statistics.median([bare.pop("clocks"), traced.pop("clocks")])
+    print(f"\n{title}\n  two clock reads {clocks:.1f} ns; {size:.2f} bytes per event")
+    print(f"  {'call':<16}{'bare ns':>9}{'traced ns':>11}{'added ns':>10}{'added / two clock reads':>25}")
+    for name, before in bare.items():
+        calls = name.count("+") + 1  # "isend+wait" is two calls
+        added = (traced[name] - before) / calls
+        print(f"  {name:<16}{before:>9.1f}{traced[name]:>11.1f}{added:>10.1f}{added / clocks:>25.2f}")
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    preload, programs = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")),
+                     "unknown processor")
+    print(f"{model}, {os.cpu_count()} processors; medians of {ROUNDS} interleaved runs")
+    for program in programs:
+        name = os.path.basename(program)
+        report(name, *measure(preload, program, []))
+        report(f"{name}, 4 threads", *measure(preload, program, ["threads"]))
+
+
+if __name__ == "__main__":
+    main()
