@@ -112,6 +112,7 @@ static int add_new(struct communicators *communicators, uint32_t rank, uint64_t 
     *find_slot(communicators, key) = communicators->count + 1;
     communicators->list[communicators->count] = (struct communicator){
         .key = key,
+        .recorded_key = definition->key,
         .kind = definition->kind,
         .size = definition->size,
         .member_hash = hash_members(definition),

@@ -13,8 +13,9 @@ enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1, COMMUNICATOR_UNKNOWN = -1 
 
 /* A communicator, known by the key that all its members computed alike. */
 struct communicator {
-    uint64_t key;
-    uint32_t kind, size; /* as the first member told */
+    uint64_t key;          /* of MPI_COMM_WORLD and _SELF: their number */
+    uint64_t recorded_key; /* as the trace has it */
+    uint32_t kind, size;   /* as the first member told */
     uint64_t member_hash;
     char *members;      /* world ranks, "0-3,8-14:2" */
     int64_t id;         /* job-wide, once settled */

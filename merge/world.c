@@ -255,7 +255,7 @@ static int write_communicators(const struct merge *merge, struct profile_writer 
         const struct communicator *communicator = &from->list[i];
         rows[i] = (struct profile_communicator){
             .id = communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id,
-            .key = communicator->key,
+            .key = communicator->recorded_key,
             .kind = communicator->ambiguous                    ? "ambiguous"
                     : communicator->kind == COMMUNICATOR_INTER ? "inter"
                                                                : "intra",

@@ -20,7 +20,7 @@ libtrace_la_SOURCES = \
 	schema/trace_writer.c schema/trace_writer.h \
 	schema/varint.h
 
-EXTRA_DIST += schema/README.md
+EXTRA_DIST += schema/README.md schema/PROFILE.md
 
 if !PRELOAD_ONLY
 noinst_LTLIBRARIES += libprofile.la
