@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the compiler can watch a test program with.
+
+# SP_SANITIZE: sets SANITIZE_CFLAGS to the sanitizers' flags; empty without them and in a cross
+# build, for an emulator does not run such programs.
+AC_DEFUN([SP_SANITIZE], [
+  AC_CACHE_CHECK([for sanitizers], [sp_cv_sanitize], [
+    sp_cv_sanitize=no
+    sp_saved_cflags=$CFLAGS
+    CFLAGS="$CFLAGS -fsanitize=address,undefined"
+    AS_IF([test "$cross_compiling" != yes],
+      [AC_RUN_IFELSE([AC_LANG_PROGRAM()], [sp_cv_sanitize=yes], [], [:])])
+    CFLAGS=$sp_saved_cflags
+  ])
+  SANITIZE_CFLAGS=
+  AS_IF([test "$sp_cv_sanitize" = yes],
+    [SANITIZE_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined"])
+  AC_SUBST([SANITIZE_CFLAGS])
+])

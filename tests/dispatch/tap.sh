@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What TAP scripts share: numbered results, and running a program of the machine we build for.
+#
+# In a cross build programs run under qemu's user emulation. host_cpu, build_cpu, top_srcdir and
+# top_builddir come from make check.
+set -u
+
+if [[ ${1:-} == --help ]]; then
+    echo "tap.sh is sourced by the scripts that make check runs"
+    exit 0
+fi
+
+count=0 failed=0
+
+# result STATUS NAME: passed if STATUS is 0
+result() {
+    count=$((count + 1))
+    if (($1 == 0)); then
+        echo "ok $count - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - $2"
+    fi
+}
+
+# is ACTUAL EXPECTED NAME
+is() {
+    [[ $1 == "$2" ]]
+    result $? "$3"
+    [[ $1 == "$2" ]] || { printf 'got:\n%s\nexpected:\n%s\n' "$1" "$2" | sed 's/^/# /'; }
+}
+
+# has TEXT PART NAME
+has() {
+    [[ $1 == *"$2"* ]]
+    result $? "$3"
+    [[ $1 == *"$2"* ]] || { printf 'got:\n%s\nwhich lacks:\n%s\n' "$1" "$2" | sed 's/^/# /'; }
+}
+
+# done_testing: the plan, at the end
+done_testing() {
+    echo "1..$count"
+    exit $((failed > 0))
+}
+
+# run [NAME=VALUE]... PROGRAM [ARGUMENT]...: the variables are set for the program alone
+run() {
+    local -a variables=()
+    while [[ $1 == [A-Z_]*=* ]]; do
+        variables+=("$1")
+        shift
+    done
+    if [[ ${host_cpu:-} == "${build_cpu:-}" ]]; then
+        env "${variables[@]}" "$@"
+        return
+    fi
+    # The emulator itself must not see LD_PRELOAD.
+    local -a options=(-L "${QEMU_LD_PREFIX:-/usr/$host_cpu-linux-gnu}")
+    local variable
+    for variable in "${variables[@]}"; do
+        options+=(-E "$variable")
+    done
+    "qemu-$host_cpu" "${options[@]}" "$@"
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A short trace with something of everything in it, and how to tell two records apart. */
+#ifndef SCOPE_SAMPLE_TRACE_H
+#define SCOPE_SAMPLE_TRACE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/trace_reader.h"
+#include "schema/trace_writer.h"
+
+enum { SAMPLE_STREAMS = 2, SAMPLE_ITEMS = 240, SAMPLE_TURN = 50, SAMPLE_MANY = 130 };
+
+static inline void sample_die(const char *what)
+{
+    printf("Bail out! %s\n", what);
+    exit(99);
+}
+
+/* A directory whose file system keeps mappings safe, removed from sight at once where it may be. */
+static inline int sample_directory(char path[static 64])
+{
+    static const char *const parents[] = {"/dev/shm", "/tmp", "."};
+    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+        snprintf(path, 64, "%s/sp-fuzz-XXXXXX", parents[i]);
+        if (mkdtemp(path))
+            return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    sample_die("no directory for traces");
+    return -1;
+}
+
+/* The same readings in the same order every time. */
+static uint64_t sample_readings;
+
+static inline void sample_clock(struct trace_sync *sync)
+{
+    uint64_t n = ++sample_readings;
+    *sync = (struct trace_sync){n, (int64_t)(3 * n), (int64_t)(5 * n)};
+}
+
+static inline void sample_create(struct trace_writer *writer, int directory, const char *name)
+{
+    struct error err;
+    struct trace_header header = {.world_size = 4, .rank = 1, .job = "17.0", .world = "w"};
+    sample_readings = 0;
+    if (trace_writer_create(writer, directory, name, &header, UINT64_C(1) << 30, sample_clock,
+                            &err) < 0)
+        sample_die(err.text);
+}
+
+/* Streams are written in turns; every item is one record but those that define an operation.
+ * finished[stream] counts the records whose writing has come back. */
+static inline void sample_item(struct trace_stream *streams, unsigned item, size_t *finished)
+{
+    static const int indices[] = {0, INT32_MAX, 77, 1 << 20};
+    static const struct trace_rank_run runs[] = {{0, 1, 1}, {5, 40, 3}, {1 << 20, 7, -1}};
+    struct trace_stream *stream = &streams[item % SAMPLE_STREAMS];
+    unsigned step = item / SAMPLE_STREAMS;
+    uint64_t now = 1000 + 100 * (uint64_t)step * step;
+    struct trace_signature signature = {.operation = 0,
+                                        .origin = step % 3 ? 1 : ORIGIN_UNKNOWN,
+                                        .bytes = INT64_C(1) << step % 62,
+                                        .peer = (int32_t)step - 3,
+                                        .root = -1,
+                                        .tag = (int32_t)(step * 1000),
+                                        .communicator = (int32_t)step % 5 - 1};
+    struct trace_communicator communicator = {.id = step,
+                                              .parent = -1,
+                                              .rank = 1,
+                                              .size = 4,
+                                              .key = UINT64_MAX - step,
+                                              .handle = 0x44000000,
+                                              .run_count = 3,
+                                              .runs = runs};
+    if (step == SAMPLE_TURN) { /* the rest of the window stays empty */
+        trace_stream_turn(stream, 0);
+        return;
+    }
+    if (step > 0 && step <= SAMPLE_MANY / 10) { /* enough for ids of two bytes */
+        for (int i = 0; i < 10; i++) {
+            signature.peer = i;
+            trace_stream_signature(stream, &signature);
+            finished[item % SAMPLE_STREAMS]++;
+        }
+        return;
+    }
+    uint32_t used = step % 2 ? SAMPLE_MANY - 1 : 0;
+    switch (step == 0 ? 100 : step % 9) {
+    case 100:
+        trace_stream_operation(stream, KIND_WAIT, item % 2 ? "waitall" : "wait");
+        return;
+    case 0:
+        trace_stream_signature(stream, &signature);
+        break;
+    case 1:
+        trace_stream_communicator(stream, &communicator);
+        break;
+    case 2:
+        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60);
+        break;
+    case 3:
+        trace_stream_completion(stream, indices, 4);
+        break;
+    case 4:
+        trace_stream_sync(stream);
+        break;
+    case 5: /* the end of an enclosing call */
+        trace_stream_event(stream, used,
+                           stream->previous_end > 500 ? stream->previous_end - 500 : 0, now);
+        break;
+    default:
+        trace_stream_event(stream, used, now - 40, now);
+    }
+    finished[item % SAMPLE_STREAMS]++;
+}
+
+/* Writes the whole sample; step is called between any two items. */
+static inline void sample_write(int directory, const char *name, size_t *finished,
+                                void (*step)(void))
+{
+    struct trace_writer writer;
+    static struct trace_stream streams[SAMPLE_STREAMS];
+
+    sample_create(&writer, directory, name);
+    if (!writer.mapped)
+        sample_die("no file system here whose traces are mapped");
+    step();
+    for (int i = 0; i < SAMPLE_STREAMS; i++)
+        trace_stream_open(&streams[i], &writer, 0);
+    for (unsigned item = 0; item < SAMPLE_ITEMS; item++) {
+        sample_item(streams, item, finished);
+        step();
+    }
+    for (int i = 0; i < SAMPLE_STREAMS; i++) {
+        trace_stream_close(&streams[i]);
+        step();
+    }
+    trace_writer_close(&writer);
+    step();
+}
+
+static inline uint64_t digest_bytes(uint64_t digest, const void *data, size_t size)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < size; i++)
+        digest = (digest ^ p[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+/* What a record says, as one number. Touches everything that the reader hands out. */
+static inline uint64_t digest_record(const struct trace_reader *reader,
+                                     const struct trace_record *record)
+{
+    uint64_t digest = digest_bytes(UINT64_C(0xcbf29ce484222325), &record->type, 4);
+    const struct trace_signature *signature = NULL;
+    switch (record->type) {
+    case RECORD_WINDOW:
+        return digest_bytes(digest, record->window, sizeof *record->window);
+    case RECORD_EVENT:
+        digest = digest_bytes(digest, &record->event.start, 2 * sizeof(uint64_t));
+        signature = trace_reader_signature(reader, record->stream, record->event.signature);
+        break;
+    case RECORD_SIGNATURE:
+        signature = trace_reader_signature(reader, record->stream, record->signature_id);
+        break;
+    case RECORD_COMMUNICATOR: {
+        const struct trace_communicator *c = &record->communicator;
+        digest = digest_bytes(digest, &c->id, 5 * sizeof c->id);
+        digest = digest_bytes(digest, &c->key, 2 * sizeof c->key);
+        return digest_bytes(digest, c->runs, c->run_count * sizeof *c->runs);
+    }
+    case RECORD_SYNC:
+        return digest_bytes(digest, &record->sync, sizeof record->sync);
+    case RECORD_RESOLVE:
+        return digest_bytes(digest, &record->resolve, sizeof record->resolve);
+    case RECORD_COMPLETION:
+        return digest_bytes(digest, record->completion.indices,
+                            record->completion.count * sizeof(uint32_t));
+    }
+    if (!signature)
+        sample_die("a record of no signature");
+    const struct trace_operation *operation =
+        trace_reader_operation(reader, record->stream, signature->operation);
+    if (!operation)
+        sample_die("a signature of no operation");
+    digest = digest_bytes(digest, operation->name, strlen(operation->name));
+    return digest_bytes(digest, &signature->origin, sizeof *signature - sizeof(uint32_t));
+}
+
+/* The records of a trace by stream, windows left out. */
+struct sample_digests {
+    size_t windows;
+    size_t count[SAMPLE_STREAMS];
+    uint64_t *list[SAMPLE_STREAMS]; /* malloc'ed, SAMPLE_MAX each */
+};
+
+enum { SAMPLE_MAX = 100000 };
+
+/* Reads all of a trace; false with err if anything about it is wrong. */
+static inline bool sample_read(int directory, const char *name, struct sample_digests *digests,
+                               struct error *err)
+{
+    struct trace_reader *reader;
+    struct trace_record record;
+    int status;
+
+    digests->windows = 0;
+    memset(digests->count, 0, sizeof digests->count);
+    if (trace_reader_open(&reader, directory, name, err) < 0)
+        return false;
+    while ((status = trace_reader_next(reader, &record, err)) > 0) {
+        if (record.stream >= SAMPLE_STREAMS)
+            sample_die("a stream that was never opened");
+        uint64_t digest = digest_record(reader, &record);
+        if (record.type == RECORD_WINDOW) {
+            digests->windows++;
+            continue;
+        }
+        if (!digests->list[record.stream])
+            digests->list[record.stream] = malloc(SAMPLE_MAX * sizeof(uint64_t));
+        if (digests->count[record.stream] == SAMPLE_MAX)
+            sample_die("more records than were written");
+        digests->list[record.stream][digests->count[record.stream]++] = digest;
+    }
+    trace_reader_close(reader);
+    return status == 0;
+}
+
+/* True if found is what expected begins with, with at least `least` and at most one record more. */
+static inline bool sample_is_prefix(const struct sample_digests *found,
+                                    const struct sample_digests *expected, const size_t *least)
+{
+    for (int i = 0; i < SAMPLE_STREAMS; i++) {
+        size_t n = found->count[i];
+        if (n < least[i] || n > least[i] + 1 || n > expected->count[i])
+            return false;
+        if (n && memcmp(found->list[i], expected->list[i], n * sizeof *found->list[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+#endif
