@@ -5,6 +5,7 @@
  *       threads  likewise, with a second thread on rank 0
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
+ *       ranks N  like plain, with N ranks
  *       large N  one rank with N calls
  * Ticks are nanoseconds of CLOCK_MONOTONIC; both hosts' realtime agrees.
  */
@@ -233,7 +234,7 @@ static void make_world(int world, uint32_t size, const char *kind)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        die("usage: make_traces RUNDIR plain|threads|cut|worlds|large [N]");
+        die("usage: make_traces RUNDIR plain|threads|cut|worlds|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {
@@ -246,6 +247,7 @@ int main(int argc, char **argv)
         make_world(make_directory(run, "a-later.0"), 3, argv[2]);
         return 0;
     }
-    make_world(make_directory(run, "made-up.0"), 4, argv[2]);
+    bool many = strcmp(argv[2], "ranks") == 0 && argc > 3;
+    make_world(make_directory(run, "made-up.0"), many ? (uint32_t)atol(argv[3]) : 4, argv[2]);
     return 0;
 }
