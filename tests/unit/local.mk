@@ -84,3 +84,20 @@ test_rank_set_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_rank_set_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 endif
+
+# The preload library's tables.
+if HAVE_CRITERION
+TABLE_TESTS = test_request test_communicator test_signature_table
+check_PROGRAMS += $(TABLE_TESTS)
+TESTS += $(TABLE_TESTS)
+test_request_SOURCES = tests/unit/test_request.c preload/pages.c preload/request.c
+test_request_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_request_LDADD = $(CRITERION_LIBS) -lpthread
+test_communicator_SOURCES = tests/unit/test_communicator.c preload/communicator.c preload/pages.c
+test_communicator_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_communicator_LDADD = $(CRITERION_LIBS) -lpthread
+test_signature_table_SOURCES = tests/unit/test_signature_table.c preload/pages.c \
+	preload/signature_table.c
+test_signature_table_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_signature_table_LDADD = $(CRITERION_LIBS)
+endif
