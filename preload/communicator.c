@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "schema/lock.h"
+#include "preload/memo.h"
 #include "preload/pages.h"
 
 enum { BUCKETS_FIRST = 256, CHUNK = 64 };
 enum { KEY_WORLD = 1, KEY_SELF = 2 };
-
-uint32_t communicator_generation = 1;
 
 static lock_t table_lock;
 static struct communicator **buckets; /* open addressing, a power of two, at most half full */
@@ -107,7 +106,7 @@ static void remove_at(uint32_t hole)
         buckets[i] = NULL;
         put(buckets, bucket_mask, moved);
     }
-    __atomic_add_fetch(&communicator_generation, 1, __ATOMIC_RELEASE);
+    memo_invalidate();
 }
 
 /* Adds with the lock held; a handle that is still known was freed behind our back. */

@@ -36,9 +36,6 @@ struct communicator_answer {
 
 enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1 };
 
-/* Changes whenever a handle may mean another communicator than before. */
-extern uint32_t communicator_generation;
-
 /* Adds MPI_COMM_WORLD (first) or MPI_COMM_SELF (second); returns NULL when memory is out. */
 struct communicator *communicator_add_predefined(uint64_t handle,
                                                  const struct communicator_answer *answer);

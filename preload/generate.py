@@ -1,17 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes C and assembly from mpi_functions.def: generate.py names|wrappers|trampolines|check TABLE"""
+"""Makes C and assembly from mpi_functions.def: generate.py MAKER TABLE
+
+MAKER is names, wrappers, trampolines or check, or list: one line per function or excluded pattern.
+"""
 import re
 import sys
 
 ATTRIBUTES = {
-    "bytes", "peer", "tag", "comm", "root", "twin", "creates", "clones", "frees", "requests",
-    "finished", "flag", "resolves", "special",
+    "bytes", "peer", "tag", "comm", "root", "local", "creates", "clones", "joins", "parent", "frees",
+    "names", "requests", "finished", "flag", "resolves", "invalidates", "special", "variadic", "twin",
+    "init", "large",
 }
+DERIVING = {"twin", "init", "large"}
+# Which other attributes' work is needed for the labels of later calls, recorded or not.
+HOOKS = {"creates", "clones", "joins", "parent", "frees", "names", "requests", "invalidates", "special"}
 KINDS = {
     "point-to-point", "collective", "wait", "poll", "one-sided", "io", "communicator", "topology",
     "other",
 }
+
+
+MEMO_WORDS = 6  # as in memo.h
+FIELD_PARAMETERS = {"peer": ("dest", "source", "target_rank"), "tag": ("tag",), "comm": ("comm",), "root": ("root",)}
 
 
 class Function:
@@ -39,11 +50,45 @@ class Function:
     def starts(self):
         return "requests" not in self.attributes and self.names[-1:] == ["request"]
 
-    def twin(self):
-        """The nonblocking function beside this one."""
-        attributes = {k: v for k, v in self.attributes.items() if k != "twin"}
-        return Function(self.attributes["twin"], self.kind, attributes,
-                        self.parameters + [("MPI_Request *request", "request")])
+    @property
+    def hooked(self):
+        return self.starts or bool(HOOKS & self.attributes.keys())
+
+    def derived(self):
+        """The functions that the table does not write down."""
+        twins = []
+        request = ("MPI_Request *request", "request")
+        parameters = [p for p in self.parameters if p[0] != "MPI_Status *status"]
+        if "twin" in self.attributes:
+            twins.append(self.like(self.attributes["twin"], parameters + [request]))
+        if "init" in self.attributes:
+            info = [("MPI_Info info", "info")] if self.kind == "collective" else []
+            twins.append(self.like(f"{self.name}_init", parameters + info + [request]))
+        if "large" in self.attributes:
+            chosen = self.attributes["large"]
+            twins += [function.like(f"{function.name}_c",
+                                    [large(*p, chosen) for p in function.parameters])
+                      for function in [self, *twins]]
+        return twins
+
+    def like(self, name, parameters):
+        dropped = DERIVING
+        if parameters[-1:] == [("MPI_Request *request", "request")]:
+            dropped = DERIVING | {"resolves"}
+        attributes = {k: v for k, v in self.attributes.items() if k not in dropped}
+        return Function(name, self.kind, attributes, parameters)
+
+
+def large(declaration, name, chosen):
+    """A parameter as the function's large-count form has it. chosen: the value of the attribute."""
+    if chosen:
+        if name in chosen.split(","):
+            declaration = re.sub(r"\b(int|MPI_Aint)\b", "MPI_Count", declaration, count=1)
+    elif re.fullmatch(r"\w*count|\w*counts|size", name):
+        declaration = re.sub(r"\bint\b", "MPI_Count", declaration)
+    elif re.fullmatch(r"[sr]?displs|disp_unit", name):
+        declaration = re.sub(r"\bint\b", "MPI_Aint", declaration)
+    return declaration, name
 
 
 def split_parameters(text):
@@ -51,13 +96,14 @@ def split_parameters(text):
         return []
     parameters = []
     for declaration in (part.strip() for part in text.split(",")):
-        name = re.search(r"(\w+)(\[\])?$", declaration)
-        parameters.append((declaration, name.group(1)))
+        name = re.search(r"(\w+)(\[3?\])*$", declaration)
+        parameters.append((declaration, name.group(1) if declaration != "..." else "..."))
     return parameters
 
 
 def read_table(path):
-    functions = []
+    """The functions, derived ones too, and the excluded [(pattern, reason)]."""
+    functions, excluded = [], []
     with open(path, encoding="utf-8") as table:
         lines = [(number, line.rstrip()) for number, line in enumerate(table, 1)
                  if line.strip() and not line.startswith("#")]
@@ -65,20 +111,22 @@ def read_table(path):
     for number, head in heads:
         words = re.split(r"  +", head)
         try:
-            _, parameters = next(heads)
             name, kind, *rest = words
+            assert re.fullmatch(r"MPIX?_[\w*]+", name), "not a function's name"
+            if kind == "excluded":
+                assert len(rest) == 1, "an exclusion has one reason"
+                excluded.append((name, rest[0]))
+                continue
+            _, parameters = next(heads)
             attributes = dict(word.partition("=")[::2] for word in rest)
-            assert re.fullmatch(r"MPI_[A-Z]\w*", name), "not a function's name"
             assert kind in KINDS, f"unknown kind {kind}"
             assert attributes.keys() <= ATTRIBUTES, f"unknown attribute in {rest}"
             assert parameters.startswith("    "), "parameters are indented"
             function = Function(name, kind, attributes, split_parameters(parameters.strip()))
         except (AssertionError, ValueError, StopIteration) as problem:
             sys.exit(f"{path}:{number}: {problem}")
-        functions.append(function)
-        if "twin" in attributes:
-            functions.append(function.twin())
-    return functions
+        functions += [function, *function.derived()]
+    return functions, excluded
 
 
 def banner():
@@ -86,7 +134,8 @@ def banner():
 
 
 def names(functions):
-    """For each function F the number FUNCTION_F, and a list to expand: X(name, operation, kind)."""
+    """For each function F the number FUNCTION_F, and lists to expand: X(name, operation, kind), and
+    X(name, local) with local 1 or 0."""
     banner()
     print("#ifndef SCOPE_MPI_NAMES_H\n#define SCOPE_MPI_NAMES_H\nenum mpi_function {")
     for function in functions:
@@ -95,31 +144,85 @@ def names(functions):
     print("#define MPI_FUNCTIONS(X) \\")
     for function in functions:
         print(f'    X({function.name}, "{function.operation}", {function.kind_constant}) \\')
+    print("\n#define MPI_FUNCTIONS_LOCAL(X) \\")
+    for function in functions:
+        print(f"    X({function.name}, {int('local' in function.attributes)}) \\")
     print("\n#endif")
 
 
 def signature(function):
     """The fields of the call, as C initialisers."""
-    fields = [f".operation = OPERATION(FUNCTION_{function.name})"]
-    comm = function.field("comm", "comm")
+    initialisers = [f".operation = OPERATION(FUNCTION_{function.name})"]
+    fields = {name: function.field(name, *FIELD_PARAMETERS.get(name, ()))
+              for name in ("bytes", "peer", "tag", "comm", "root")}
+    comm, peer, root = fields["comm"], fields["peer"], fields["root"]
     if function.attributes.keys() & {"frees"}:
         comm = "comm ? *comm : COMM_NULL"
-    peer = function.field("peer", "dest", "source")
-    root = function.field("root", "root")
     values = {
-        "bytes": function.field("bytes") or "-1",
+        "bytes": fields["bytes"] or "-1",
         "peer": f"PEER({peer})" if peer else "PEER_NONE",
         "root": f"PEER({root})" if root else "PEER_NONE",
-        "tag": function.field("tag", "tag") or "-1",
+        "tag": fields["tag"] or "-1",
         "communicator": f"COMMUNICATOR({comm})" if comm else "-1",
     }
-    return fields + [f".{name} = {value}" for name, value in values.items()]
+    return initialisers + [f".{name} = {value}" for name, value in values.items()]
 
 
-def body(function):
+def memo_words(function):
+    """What tells a call's signature, as words of a memo; None if more than plain arguments does."""
+    attributes = function.attributes
+    if attributes.keys() & {"special", "requests", "flag", "frees"} | HOOKS:
+        return None
+    text = " ".join(expression for field in ("bytes", "peer", "tag", "comm", "root")
+                    if (expression := function.field(field, *FIELD_PARAMETERS.get(field, ()))))
+    if re.search(r"SUM|OWN|NEIGHBORS|\*", text) or attributes.get("resolves") == "true":
+        return None
+    ints, handles = [], []
+    for name in function.names:
+        if not re.search(rf"\b{name}\b", text):
+            continue
+        kind = function.parameter_type(name)
+        if f"IN_PLACE({name})" in text:
+            ints.append(f"IN_PLACE({name})")
+        elif kind == "int":
+            ints.append(name)
+        elif kind == "MPI_Count":
+            handles.append(f"(uint64_t){name}")
+        else:
+            handles.append(f"HANDLE({name})")
+    ints += ["0"] * (len(ints) % 2)
+    pairs = [f"memo_pair({first}, {second})" for first, second in zip(ints[::2], ints[1::2])]
+    words = [f"memo_function(FUNCTION_{function.name})", *pairs, *handles]
+    return words if len(words) <= MEMO_WORDS else None
+
+
+def hooks(function):
+    """What a call means for the labels of later ones: statements before and after it."""
+    attributes = function.attributes
+    before, after = [], []
+    if "frees" in attributes:
+        before.append("uint64_t freed = HANDLE(comm ? *comm : COMM_NULL);")
+        after.append("if (result == MPI_SUCCESS)\n    communicator_forget(freed);")
+    if "creates" in attributes:
+        after.append(f"communicator_made(&call, result, comm, {attributes['creates']}, false);")
+    if "clones" in attributes:
+        after.append(f"communicator_made(&call, result, comm, {attributes['clones']}, true);")
+    if "joins" in attributes:
+        tag = next((name for name in ("tag", "stringtag") if name in function.names), None)
+        tag = f"TAG_HASH({tag})" if tag else "0"
+        after.append(f"communicator_joined(&call, result, {attributes['joins']}, {tag});")
+    if "parent" in attributes:
+        after.append(f"communicator_parent(&call, result, {attributes['parent']});")
+    if "names" in attributes:
+        after.append(f"communicator_named(&call, result, comm, {attributes['names']});")
+    if "invalidates" in attributes:
+        after.append("memo_invalidate();")
+    return before, after
+
+
+def body(function, words):
     """The statements of a wrapper between entering and returning."""
     attributes = function.attributes
-    out = []
     before, after = [], []
     call = f"result = next({function.arguments});"
     if "resolves" in attributes:
@@ -137,26 +240,20 @@ def body(function):
     elif "flag" in attributes:
         after.append(f"if (result == MPI_SUCCESS && !*{attributes['flag']})\n"
                      "    call_relabel_poll(&call, &signature);")
-    if "frees" in attributes:
-        before.append("uint64_t freed = HANDLE(comm ? *comm : COMM_NULL);")
-        after.append("if (result == MPI_SUCCESS)\n    communicator_forget(freed);")
-    if "creates" in attributes:
-        after.append(f"communicator_made(&call, result, comm, {attributes['creates']}, false);")
-    if "clones" in attributes:
-        after.append(f"communicator_made(&call, result, comm, {attributes['clones']}, true);")
+    before_hooks, after_hooks = hooks(function)
+    before += before_hooks
+    after += after_hooks
+    origin = "0"
     if function.starts:
-        after.append("if (result == MPI_SUCCESS)\n"
-                     "    call_started(&signature, request);")
-    out.append("struct trace_signature signature = {")
+        before.append("uint32_t origin = origin_of(&signature);")
+        after.append("call_started(result, request, origin);")
+        origin = "origin"
+    out = ["struct trace_signature signature = {"]
     out += [f"    {field}," for field in signature(function)]
-    out.append("};")
-    out += before
-    out.append("call_begin(&call, &signature);")
-    out.append(call)
-    if after:
-        out += ["call_stop(&call);", *after, "call_record(&call);"]
-    else:
-        out.append("call_end(&call);")
+    if words:
+        after.append(f"call_remember(&call, word, {len(words)}, {origin});")
+    out += ["};", *before, "call_begin(&call, &signature);", call, "call_stop(&call);", *after,
+            "call_record(&call);"]
     return "\n".join(out)
 
 
@@ -164,41 +261,129 @@ def indent(text, by=4):
     return "\n".join(" " * by + line if line else line for line in text.split("\n"))
 
 
+def word_array(words):
+    return "const uint64_t word[] = {" + ", ".join(words) + "};\n"
+
+
+def long_way(function, words):
+    """The wrapper of any call: looks at the arguments, defines what is new."""
+    if "special" in function.attributes:
+        passed = function.arguments + ", " if function.names else ""
+        return f"return special_{function.name}({passed}next, caller, pmpi);"
+    return ((word_array(words) if words else "") +
+            f"struct call call;\n"
+            f"int result;\n"
+            f"if (!call_enter(&call, caller, pmpi))\n"
+            f"    return next({function.arguments});\n"
+            f"{body(function, words)}\n"
+            f"return result;")
+
+
+def short_way(function, words, long_name):
+    """The wrapper of a call that its thread has made before; hands others on to the long way."""
+    condition = "!memo"
+    if "resolves" in function.attributes:
+        condition += f" || ({function.attributes['resolves']})"
+    started = "call_started(result, request, origin);\n" if function.starts else ""
+    return (word_array(words) +
+            f"char frame;\n"
+            f"const struct memo *memo =\n"
+            f"    recorder_repeat(&frame, __builtin_return_address(0), word, {len(words)});\n"
+            f"if (__builtin_expect({condition}, 0))\n"
+            f"    return {long_name}({function.arguments});\n" +
+            ("uint32_t origin = memo->origin;\n" if function.starts else "") +
+            f"uint64_t start = call_repeat(&frame, memo);\n"
+            f"int result = next({function.arguments});\n"
+            f"call_repeated(start);\n"
+            f"{started}"
+            f"return result;")
+
+
 def wrapper(function):
-    name = function.name
-    parameters = function.declarations
+    """Both wrappers of a function, under its MPI_ and its PMPI_ name."""
+    name, parameters = function.name, function.declarations
     passed = function.arguments + ", " if function.names else ""
     declared = parameters + ", " if function.names else ""
     pointer = f"int (*next)({parameters})"
-    if "special" in function.attributes:
-        inner = f"    return special_{name}({passed}next, caller, pmpi);\n"
-    else:
-        inner = (f"    struct call call;\n"
-                 f"    int result;\n"
-                 f"    if (!call_enter(&call, caller, pmpi))\n"
-                 f"        return next({function.arguments});\n"
-                 f"{indent(body(function))}\n"
-                 f"    return result;\n")
-    text = (f"static inline __attribute__((always_inline)) int record_{name}({declared}{pointer},\n"
-            f"    const void *caller, bool pmpi)\n{{\n{inner}}}\n")
+    words = memo_words(function)
+    text = (f"static inline __attribute__((always_inline)) int\n"
+            f"record_{name}({declared}{pointer}, const void *caller, bool pmpi)\n"
+            f"{{\n{indent(long_way(function, words))}\n}}\n")
     for prefix, entry, pmpi in (("", "ENTRY_MPI", "false"), ("P", "ENTRY_PMPI", "true")):
-        text += (f"static int wrap_{prefix}{name}({parameters})\n{{\n"
-                 f"    {pointer} = (int (*)({parameters}))dispatch_next({entry}(FUNCTION_{name}));\n"
-                 f"    return record_{name}({passed}next, __builtin_return_address(0), {pmpi});\n"
+        next_line = (f"    {pointer} =\n"
+                     f"        (int (*)({parameters}))dispatch_next({entry}(FUNCTION_{name}));\n")
+        caller = "recorder_caller()" if words else "__builtin_return_address(0)"
+        long_name = f"{'long' if words else 'wrap'}_{prefix}{name}"
+        text += (f"static {'__attribute__((noinline)) ' if words else ''}int {long_name}({parameters})\n"
+                 f"{{\n{next_line}"
+                 f"    return record_{name}({passed}next, {caller}, {pmpi});\n}}\n")
+        if words:
+            text += (f"static int wrap_{prefix}{name}({parameters})\n"
+                     f"{{\n{next_line}"
+                     f"{indent(short_way(function, words, long_name))}\n}}\n")
+    return text
+
+
+def quiet(function):
+    """Both wrappers of a function that is not recorded: what later labels need, and that the calls
+    which the library makes inside are its own."""
+    name, parameters, attributes = function.name, function.declarations, function.attributes
+    passed = function.arguments + ", " if function.names else ""
+    declared = parameters + ", " if function.names else ""
+    pointer = f"int (*next)({parameters})"
+    before, after = hooks(function)
+    if "requests" in attributes:
+        count, array = attributes["requests"].split(",")
+        done, _, indices = attributes["finished"].partition(",")
+        before.append(f"struct completion completion;\n"
+                      f"completion_begin(&completion, &signature, {count}, {array});")
+        after.append(f"completion_forget(&completion, &signature, "
+                     f"result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'});")
+    if function.starts:
+        after.append("call_started(result, request, origin_of(&signature));")
+    if function.starts or "requests" in attributes:
+        fields = ", ".join(signature(function))
+        before.insert(0, f"struct trace_signature signature = {{{fields}}};")
+    lines = "\n".join([*before, f"int result = next({function.arguments});", *after,
+                       "call_leave(&call);", "return result;"])
+    text = (f"static int silent_{name}({declared}{pointer}, const void *caller, bool pmpi)\n"
+            f"{{\n    struct call call;\n"
+            f"    if (!call_enter(&call, caller, pmpi))\n"
+            f"        return next({function.arguments});\n{indent(lines)}\n}}\n")
+    for prefix, entry, pmpi in (("", "ENTRY_MPI", "false"), ("P", "ENTRY_PMPI", "true")):
+        text += (f"static int quiet_{prefix}{name}({parameters})\n{{\n    {pointer} =\n"
+                 f"        (int (*)({parameters}))dispatch_next({entry}(FUNCTION_{name}));\n"
+                 f"    return silent_{name}({passed}next, __builtin_return_address(0), {pmpi});\n"
                  f"}}\n")
     return text
+
+
+def wrapper_entries(table, functions, prefix):
+    print(f"static void *const {table}[ENTRY_COUNT] = {{")
+    for function in functions:
+        kept = "wrap" if always_recorded(function) else prefix
+        print(f"    [ENTRY_MPI(FUNCTION_{function.name})] = (void *){kept}_{function.name},")
+        print(f"    [ENTRY_PMPI(FUNCTION_{function.name})] = (void *){kept}_P{function.name},")
+    print("};")
+
+
+def always_recorded(function):
+    """They begin and end the recording."""
+    return "special" in function.attributes and "requests" not in function.attributes
 
 
 def wrappers(functions):
     """All wrappers of a family; wrappers.h defines what they use."""
     banner()
+    functions = [f for f in functions if "variadic" not in f.attributes]
+    quiet_ones = [f for f in functions if "local" not in f.attributes or f.hooked]
     for function in functions:
         print(wrapper(function))
-    print("static void *const wrapper_table[ENTRY_COUNT] = {")
-    for function in functions:
-        print(f"    [ENTRY_MPI(FUNCTION_{function.name})] = (void *)wrap_{function.name},")
-        print(f"    [ENTRY_PMPI(FUNCTION_{function.name})] = (void *)wrap_P{function.name},")
-    print("};")
+    for function in quiet_ones:
+        if not always_recorded(function):
+            print(quiet(function))
+    wrapper_entries("wrapper_table", functions, "wrap")
+    wrapper_entries("quiet_table", quiet_ones, "quiet")
 
 
 def trampolines(functions):
@@ -218,9 +403,16 @@ def check(functions):
 
 def main():
     makers = {maker.__name__: maker for maker in (names, wrappers, trampolines, check)}
-    if len(sys.argv) != 3 or sys.argv[1] not in makers:
+    if len(sys.argv) != 3 or sys.argv[1] not in {*makers, "list"}:
         sys.exit(__doc__)
-    makers[sys.argv[1]](read_table(sys.argv[2]))
+    functions, excluded = read_table(sys.argv[2])
+    if sys.argv[1] != "list":
+        makers[sys.argv[1]](functions)
+        return
+    for function in functions:
+        print(f"{function.name} {function.declarations}")
+    for pattern, reason in excluded:
+        print(f"{pattern} excluded: {reason}")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ static const enum mpi_kind operation_kinds[FUNCTION_COUNT] = {MPI_FUNCTIONS(KIND
 
 __thread struct recorder_thread *recorder_thread;
 
+uint32_t memo_generation = 1;
+
 static struct {
     enum state state;
     struct trace_writer writer;
@@ -123,13 +125,113 @@ static struct recorder_thread *new_thread(uint64_t ticks)
     return thread;
 }
 
-struct recorder_thread *recorder_thread_open(void)
+static struct recorder_thread *thread_open(void)
 {
     int error = errno;
     if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) == STATE_ON)
         recorder_thread = new_thread(clock_ticks());
     errno = error;
     return recorder_thread;
+}
+
+void recorder_finalising(struct call *call)
+{
+    trace_writer_finalised(&recorder.writer, call->start);
+}
+
+void recorder_flush(struct recorder_thread *thread)
+{
+    int error = errno;
+    struct trace_sync now;
+    clock_read(&now);
+    trace_writer_sync(&recorder.writer, &now);
+    trace_stream_flush(&thread->stream);
+    errno = error;
+}
+
+/* Other threads' streams are left as they are, for a thread may still be in its last call; they are
+ * complete in a mapped trace and written out in one that is not. */
+void recorder_close(void)
+{
+    int error = errno;
+    struct recorder_thread *mine = recorder_thread;
+    recorder_thread = NULL;
+    if (mine)
+        trace_stream_close(&mine->stream);
+    __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
+    lock_take(&recorder.threads_lock);
+    for (struct recorder_thread *thread = recorder.threads; thread; thread = thread->next) {
+        if (thread != mine)
+            trace_stream_flush(&thread->stream);
+    }
+    lock_give(&recorder.threads_lock);
+    trace_writer_close(&recorder.writer);
+    errno = error;
+}
+
+static bool is_internal(const void *caller, bool pmpi)
+{
+    switch (objects_class_of(caller)) {
+    case OBJECT_MPI:
+        return true;
+    case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
+        return false;
+    default: /* PMPI_ is how a tool below us passes on the call that we are in */
+        return pmpi;
+    }
+}
+
+void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c)
+{
+    uint32_t *defined = &thread->communicators_defined[c->facts.id % RECORDER_CACHE];
+    if (*defined == c->facts.id + 1)
+        return;
+    *defined = c->facts.id + 1;
+    trace_stream_communicator(&thread->stream, &c->facts);
+}
+
+/* The id of an operation in the stream, which is told its name first; UINT32_MAX without room. */
+static uint32_t define_operation(struct recorder_thread *thread, uint32_t operation)
+{
+    uint32_t *known = &thread->operation_ids[operation];
+    if (*known == 0) {
+        uint32_t function = operation / 2;
+        enum mpi_kind kind = operation % 2 ? KIND_POLL : operation_kinds[function];
+        uint32_t id = trace_stream_operation(&thread->stream, kind, operation_names[function]);
+        if (id == UINT32_MAX)
+            return id;
+        *known = id + 1;
+    }
+    return *known - 1;
+}
+
+static uint32_t define_signature(struct recorder_thread *thread, const struct signature_key *key)
+{
+    int error = errno;
+    struct trace_signature signature = signature_of_key(key);
+    uint32_t id = UINT32_MAX;
+
+    signature.operation = define_operation(thread, signature.operation);
+    if (signature.operation == UINT32_MAX)
+        goto done;
+    if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED) {
+        uint32_t origin = define_operation(thread, signature.origin - 1);
+        if (origin == UINT32_MAX)
+            goto done;
+        signature.origin = origin + 1;
+    }
+    id = trace_stream_signature(&thread->stream, &signature);
+    if (id != UINT32_MAX)
+        signature_table_add(&thread->signatures, key, id);
+done:
+    errno = error;
+    return id;
+}
+
+static uint32_t signature_id(struct recorder_thread *thread, const struct signature_key *key)
+{
+    uint32_t id = signature_table_find(&thread->signatures, key);
+    return id != UINT32_MAX ? id : define_signature(thread, key);
 }
 
 /* How many ticks a second has, from two sync points. */
@@ -172,7 +274,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
                                             .tag = -1,
                                             .communicator = -1};
         struct signature_key key = signature_key(&signature);
-        uint32_t id = recorder_define(thread, &key);
+        uint32_t id = define_signature(thread, &key);
         if (id != UINT32_MAX)
             trace_stream_event(&thread->stream, id, before->ticks, now.ticks);
         trace_writer_initialised(&recorder.writer, now.ticks);
@@ -180,135 +282,43 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     errno = error;
 }
 
-void recorder_finalising(struct call *call)
+bool call_enter(struct call *call, const void *caller, bool pmpi)
 {
-    trace_writer_finalised(&recorder.writer, call->start);
-}
-
-void recorder_flush(struct recorder_thread *thread)
-{
-    int error = errno;
-    struct trace_sync now;
-    clock_read(&now);
-    trace_writer_sync(&recorder.writer, &now);
-    trace_stream_flush(&thread->stream);
-    errno = error;
-}
-
-/* Other threads' streams are left as they are, for a thread may still be in its last call; they are
- * complete in a mapped trace and written out in one that is not. */
-void recorder_close(void)
-{
-    int error = errno;
-    struct recorder_thread *mine = recorder_thread;
-    recorder_thread = NULL;
-    if (mine)
-        trace_stream_close(&mine->stream);
-    __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
-    lock_take(&recorder.threads_lock);
-    for (struct recorder_thread *thread = recorder.threads; thread; thread = thread->next) {
-        if (thread != mine)
-            trace_stream_flush(&thread->stream);
-    }
-    lock_give(&recorder.threads_lock);
-    trace_writer_close(&recorder.writer);
-    errno = error;
-}
-
-bool recorder_is_internal(const void *caller, bool pmpi)
-{
-    switch (objects_class_of(caller)) {
-    case OBJECT_MPI:
-        return true;
-    case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
+    struct recorder_thread *thread = recorder_thread;
+    if (!thread && !(thread = thread_open()))
         return false;
-    default: /* PMPI_ is how a tool below us passes on the call that we are in */
-        return pmpi;
-    }
+    bool outermost = recorder_is_outermost(thread, call);
+    if (!outermost && is_internal(caller, pmpi))
+        return false;
+    call->thread = thread;
+    call->outer = outermost ? NULL : thread->frame;
+    thread->frame = call;
+    return true;
 }
 
-void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c)
-{
-    uint32_t *defined = &thread->communicators_defined[c->facts.id % RECORDER_CACHE];
-    if (*defined == c->facts.id + 1)
-        return;
-    *defined = c->facts.id + 1;
-    trace_stream_communicator(&thread->stream, &c->facts);
-}
-
-/* The id of an operation in the stream, which is told its name first; UINT32_MAX without room. */
-static uint32_t define_operation(struct recorder_thread *thread, uint32_t operation)
-{
-    uint32_t *known = &thread->operation_ids[operation];
-    if (*known == 0) {
-        uint32_t function = operation / 2;
-        enum mpi_kind kind = operation % 2 ? KIND_POLL : operation_kinds[function];
-        uint32_t id = trace_stream_operation(&thread->stream, kind, operation_names[function]);
-        if (id == UINT32_MAX)
-            return id;
-        *known = id + 1;
-    }
-    return *known - 1;
-}
-
-uint32_t recorder_define(struct recorder_thread *thread, const struct signature_key *key)
-{
-    int error = errno;
-    struct trace_signature signature = signature_of_key(key);
-    uint32_t id = UINT32_MAX;
-
-    signature.operation = define_operation(thread, signature.operation);
-    if (signature.operation == UINT32_MAX)
-        goto done;
-    if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED) {
-        uint32_t origin = define_operation(thread, signature.origin - 1);
-        if (origin == UINT32_MAX)
-            goto done;
-        signature.origin = origin + 1;
-    }
-    id = trace_stream_signature(&thread->stream, &signature);
-    if (id != UINT32_MAX)
-        signature_table_add(&thread->signatures, key, id);
-done:
-    errno = error;
-    return id;
-}
-
-static uint32_t signature_id(struct recorder_thread *thread, const struct signature_key *key)
-{
-    uint32_t id = signature_table_find(&thread->signatures, key);
-    return id != UINT32_MAX ? id : recorder_define(thread, key);
-}
-
-static inline __attribute__((always_inline)) void begin(struct call *call, uint32_t signature)
+static void begin(struct call *call, uint32_t signature)
 {
     struct trace_slot *slot = call->thread->stream.slot;
     call->signature = signature;
-    if (__builtin_expect(call->outer != NULL, 0)) {
-        call->outer_signature = slot->signature;
-        call->outer_start = slot->start;
-    }
+    call->outer_signature = call->outer ? slot->signature : 0;
+    call->outer_start = call->outer ? slot->start : 0;
     call->start = clock_ticks();
     trace_slot_show(slot, signature + 1, call->start);
 }
 
-/* Kept out of the fast path, which then needs no register saved. */
-static __attribute__((noinline)) void begin_slow(struct call *call, uint64_t word0, uint64_t word1,
-                                                 uint64_t word2, uint64_t word3)
+void call_begin(struct call *call, const struct trace_signature *signature)
 {
-    struct signature_key key = {{word0, word1, word2, word3}};
+    struct signature_key key = signature_key(signature);
     begin(call, signature_id(call->thread, &key));
 }
 
-void call_begin_words(struct call *call, uint64_t word0, uint64_t word1, uint64_t word2,
-                      uint64_t word3)
+bool call_begin_again(struct call *call, const uint64_t *word, size_t count)
 {
-    struct signature_key key = {{word0, word1, word2, word3}};
-    const struct signature_entry *entry = signature_table_first(&call->thread->signatures, &key);
-    if (__builtin_expect(signature_key_equal(&entry->key, &key), 1))
-        begin(call, entry->id);
-    else
-        begin_slow(call, word0, word1, word2, word3);
+    const struct memo *memo = memo_at(call->thread->memos, word, count);
+    if (!memo_is(memo, word, count))
+        return false;
+    begin(call, memo->signature);
+    return true;
 }
 
 void call_relabel(struct call *call, const struct trace_signature *signature)
@@ -325,33 +335,29 @@ static __attribute__((noinline)) void sync_now(struct recorder_thread *thread, u
     errno = error;
 }
 
-static __attribute__((noinline)) void record_dropped(struct call *call)
-{
-    call->thread->stream.slot->dropped++;
-}
-
-static inline __attribute__((always_inline)) void record(struct call *call)
+void call_record(struct call *call)
 {
     struct recorder_thread *thread = call->thread;
-    bool nested = call->outer != NULL;
-    trace_slot_show(thread->stream.slot, nested ? call->outer_signature : 0,
-                    nested ? call->outer_start : call->start);
-    thread->call = call->outer;
-    if (__builtin_expect(call->signature != UINT32_MAX, 1))
+    trace_slot_show(thread->stream.slot, call->outer_signature, call->outer_start);
+    thread->frame = call->outer;
+    if (call->signature != UINT32_MAX)
         trace_stream_event(&thread->stream, call->signature, call->start, call->end);
     else
-        record_dropped(call);
+        thread->stream.slot->dropped++;
     if (__builtin_expect(call->end >= thread->next_sync, 0))
         sync_now(thread, call->end);
 }
 
-void call_record(struct call *call)
+void call_repeated(uint64_t start)
 {
-    record(call);
-}
-
-void call_end(struct call *call)
-{
-    call_stop(call);
-    record(call);
+    uint64_t end = clock_ticks();
+    struct recorder_thread *thread = recorder_thread;
+    if (__builtin_expect(!thread, 0)) /* a child of fork() came back out of the call */
+        return;
+    uint32_t signature = thread->stream.slot->signature - 1;
+    thread->stream.slot->signature = 0;
+    thread->frame = NULL;
+    trace_stream_finish(&thread->stream, signature, start, end);
+    if (__builtin_expect(end >= thread->next_sync, 0))
+        sync_now(thread, end);
 }

@@ -2,8 +2,9 @@
 /* Records MPI calls: what stands between a wrapper and the trace.
  *
  * A wrapper enters a call (is it the program's own?), begins it, calls the MPI library, stops the
- * clock and records. On this path there is no lock, no allocation and no system call but where a
- * window or a table is full.
+ * clock and records. A call that its thread has made before takes a shorter way through its memo:
+ * recorder_repeat, call_repeated. On both there is no lock, no allocation and no system call but
+ * where a window or a table is full.
  */
 #ifndef SCOPE_RECORDER_H
 #define SCOPE_RECORDER_H
@@ -14,6 +15,7 @@
 
 #include "preload/clock.h"
 #include "preload/communicator.h"
+#include "preload/memo.h"
 #include "preload/mpi_names.h"
 #include "preload/signature_table.h"
 #include "schema/trace_writer.h"
@@ -29,9 +31,10 @@ enum { RECORDER_CACHE = 64 };
 /* What belongs to one thread. */
 struct recorder_thread {
     struct trace_stream stream;
-    const struct call *call; /* the call that is running, never followed; NULL outside */
-    uint64_t next_sync;      /* ticks at which a sync point is due */
-    uint32_t operation;      /* of that call */
+    const void *frame;  /* where on the stack the running call is, never followed; NULL outside */
+    const void *caller; /* of the call that is being entered */
+    uint64_t next_sync; /* ticks at which a sync point is due */
+    uint32_t operation; /* of that call */
     uint32_t communicator_generation;
     uint64_t communicator_handle; /* the last one asked for, while the generation is the same */
     struct communicator *communicator;
@@ -39,15 +42,16 @@ struct recorder_thread {
     uint32_t operation_ids[OPERATION_COUNT];        /* id in the stream + 1 */
     uint32_t communicators_defined[RECORDER_CACHE]; /* id + 1, by id modulo the size */
     struct recorder_thread *next;
+    struct memo memos[MEMOS];
 };
 
 /* One call that is being recorded. It lives on the wrapper's stack, and its address tells how deep.
  */
 struct call {
     struct recorder_thread *thread;
-    const struct call *outer; /* the call that this one is nested in, never followed; NULL mostly */
-    uint64_t start, end;      /* ticks */
-    uint64_t outer_start;     /* what the slot showed before, where there is an outer call */
+    const void *outer;    /* frame of the call that this one is nested in; NULL mostly */
+    uint64_t start, end;  /* ticks */
+    uint64_t outer_start; /* what the slot showed before, where there is an outer call */
     uint32_t outer_signature;
     uint32_t signature;
 };
@@ -85,49 +89,27 @@ void recorder_close(void);
 /* Before a call that will not come back: puts what is in memory on disk. */
 void recorder_flush(struct recorder_thread *thread);
 
-/* The slow parts of what follows. */
-struct recorder_thread *recorder_thread_open(void);
-bool recorder_is_internal(const void *caller, bool pmpi);
-uint32_t recorder_define(struct recorder_thread *thread, const struct signature_key *key);
-
 /* Writes a communicator's definition into the thread's stream. */
 void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c);
 
-/* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
- * MPI library calls itself. caller is the wrapper's return address. */
-static inline __attribute__((always_inline)) bool call_enter(struct call *call, const void *caller,
-                                                             bool pmpi)
+/* True if a call at this frame is not inside another one. The stack grows down: a frame that is not
+ * below the one that seems to be running proves that the latter was left by longjmp or an
+ * exception. */
+static inline __attribute__((always_inline)) bool
+recorder_is_outermost(const struct recorder_thread *thread, const void *frame)
 {
-    struct recorder_thread *thread = recorder_thread;
-    if (__builtin_expect(!thread, 0)) {
-        thread = recorder_thread_open();
-        if (!thread)
-            return false;
-    }
-    /* The stack grows down. A call that is not below the one that seems to be running proves that
-     * the latter was left by longjmp or an exception. */
-    if (__builtin_expect((uintptr_t)call < (uintptr_t)thread->call, 0) &&
-        recorder_is_internal(caller, pmpi))
-        return false;
-    call->thread = thread;
-    call->outer = thread->call;
-    thread->call = call;
-    return true;
+    return (uintptr_t)frame >= (uintptr_t)thread->frame;
 }
 
-void call_begin_words(struct call *call, uint64_t word0, uint64_t word1, uint64_t word2,
-                      uint64_t word3);
+/* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
+ * MPI library calls itself. */
+bool call_enter(struct call *call, const void *caller, bool pmpi);
 
 /* Shows the call as being in flight and starts its clock. */
-static inline __attribute__((always_inline)) void
-call_begin(struct call *call, const struct trace_signature *signature)
-{
-    struct signature_key key = signature_key(signature);
-    call_begin_words(call, key.word[0], key.word[1], key.word[2], key.word[3]);
-}
+void call_begin(struct call *call, const struct trace_signature *signature);
 
 /* Stops the clock. What follows until call_record is ours and no part of the call. */
-static inline __attribute__((always_inline)) void call_stop(struct call *call)
+static inline void call_stop(struct call *call)
 {
     call->end = clock_ticks();
 }
@@ -138,7 +120,57 @@ void call_relabel(struct call *call, const struct trace_signature *signature);
 /* Writes the event and leaves the call. */
 void call_record(struct call *call);
 
-/* call_stop and call_record in one. */
-void call_end(struct call *call);
+/* call_begin by a memo; false if there is none. */
+bool call_begin_again(struct call *call, const uint64_t *word, size_t count);
+
+/* Lets the next call with these words, all that tells its signature, go the short way. */
+static inline void call_remember(const struct call *call, const uint64_t *word, size_t count,
+                                 uint32_t origin)
+{
+    struct memo *memo = memo_at(call->thread->memos, word, count);
+    if (call->signature == UINT32_MAX)
+        return;
+    for (size_t i = 0; i < count; i++)
+        memo->word[i] = word[i];
+    memo->signature = call->signature;
+    memo->origin = origin;
+}
+
+/* The memo of an outermost call, or NULL: the call then goes the long way. frame: an address in the
+ * wrapper's frame; caller: its return address. */
+static inline __attribute__((always_inline)) const struct memo *
+recorder_repeat(const void *frame, const void *caller, const uint64_t *word, size_t count)
+{
+    struct recorder_thread *thread = recorder_thread;
+    if (__builtin_expect(!thread, 0))
+        return NULL;
+    const struct memo *memo = memo_at(thread->memos, word, count);
+    if (__builtin_expect(recorder_is_outermost(thread, frame), 1) && memo_is(memo, word, count))
+        return memo;
+    thread->caller = caller;
+    return NULL;
+}
+
+/* Who made the call that recorder_repeat sent the long way. */
+static inline const void *recorder_caller(void)
+{
+    return recorder_thread ? recorder_thread->caller : NULL;
+}
+
+/* Begins a call that has a memo: it is in flight from now on. Returns its start in ticks. */
+static inline __attribute__((always_inline)) uint64_t call_repeat(const void *frame,
+                                                                  const struct memo *memo)
+{
+    struct recorder_thread *thread = recorder_thread;
+    uint32_t signature = memo->signature;
+    thread->frame = frame;
+    uint64_t start = clock_ticks();
+    trace_slot_show(thread->stream.slot, signature + 1, start);
+    trace_stream_announce(&thread->stream, signature, start);
+    return start;
+}
+
+/* Ends it: stops the clock, writes the event. */
+void call_repeated(uint64_t start);
 
 #endif

@@ -14,19 +14,21 @@
 enum { SEARCH_MAX = 64 };
 enum { HANDLES_FIRST = 128, MIGRATE_STEP = 8 };
 enum { CHUNK = 4096, CHUNKS_MAX = 65536 };
+enum { ORIGINS_FIRST = 1024, ORIGINS_MAX = 1 << 20 };
 
 struct node {
     const void *address;
-    struct request_origin origin;
+    uint32_t origin;       /* id */
     uint32_t older, newer; /* index + 1; 0: none. A free node's newer leads to the next free one. */
 };
 
 struct handle {
     uint64_t value;
-    uint32_t oldest, newest; /* index + 1 */
-    uint32_t count;          /* 0: the place is free */
-    bool differ;             /* requests of other origins were added since count was 0 */
-    bool same_address;       /* and some at one address: it does not tell them apart */
+    uint32_t oldest, newest;   /* index + 1 */
+    uint32_t count;            /* 0: the place is free */
+    bool differ;               /* requests of other origins were added since count was 0 */
+    bool same_address;         /* and some at one address: it does not tell them apart */
+    uintptr_t lowest, highest; /* addresses since count was 0 */
 };
 
 struct table {
@@ -169,12 +171,6 @@ static struct handle *find(uint64_t value, struct table **in)
     return handle;
 }
 
-static bool same(const struct request_origin *x, const struct request_origin *y)
-{
-    return x->operation == y->operation && x->bytes == y->bytes && x->peer == y->peer &&
-           x->tag == y->tag && x->communicator == y->communicator;
-}
-
 static void append(struct handle *handle, uint32_t number)
 {
     struct node *node = node_at(number);
@@ -199,26 +195,6 @@ static void unlink_node(struct handle *handle, uint32_t number)
     kept--;
 }
 
-static void started(uint64_t value, const void *address, const struct request_origin *origin)
-{
-    struct table *in;
-    if (!make_room())
-        return;
-    uint32_t number = node_take();
-    if (!number)
-        return;
-    *node_at(number) = (struct node){.address = address, .origin = *origin};
-    struct handle *handle = find(value, &in);
-    if (!handle) {
-        handle = put(&table, &(struct handle){.value = value});
-    } else {
-        const struct node *newest = node_at(handle->newest);
-        handle->differ |= !same(origin, &newest->origin);
-        handle->same_address |= address == newest->address;
-    }
-    append(handle, number);
-}
-
 /* The request at address, looked for from both ends of the list; 0 if it is not found. */
 static uint32_t find_node(const struct handle *handle, const void *address)
 {
@@ -236,26 +212,50 @@ static uint32_t find_node(const struct handle *handle, const void *address)
     return 0;
 }
 
-static void look(uint64_t value, const void *address, struct request_origin *origin, bool forget)
+static void started(uint64_t value, const void *address, uint32_t origin)
 {
     struct table *in;
-    *origin = (struct request_origin){
-        .bytes = -1, .peer = -1, .tag = -1, .communicator = -1, .operation = ORIGIN_UNKNOWN};
+    uintptr_t at = (uintptr_t)address;
+    if (!make_room())
+        return;
+    uint32_t number = node_take();
+    if (!number)
+        return;
+    *node_at(number) = (struct node){.address = address, .origin = origin};
     struct handle *handle = find(value, &in);
-    if (!handle)
-        return;
-    uint32_t number = handle->same_address ? 0 : find_node(handle, address);
-    if (number || !handle->differ)
-        *origin = node_at(number ? number : handle->oldest)->origin;
-    if (!forget)
-        return;
-    /* Which one it was does not matter where all agree; where they do not, one of them is gone. */
-    unlink_node(handle, number ? number : handle->oldest);
-    if (handle->count == 0)
-        take_out(in, handle);
+    if (!handle) {
+        handle = put(&table, &(struct handle){.value = value, .lowest = at, .highest = at});
+    } else {
+        handle->differ |= origin != node_at(handle->newest)->origin;
+        /* The program has copied a request and uses its place again. Most fill an array upwards. */
+        handle->same_address |=
+            at >= handle->lowest && at <= handle->highest && find_node(handle, address) != 0;
+        handle->lowest = at < handle->lowest ? at : handle->lowest;
+        handle->highest = at > handle->highest ? at : handle->highest;
+    }
+    append(handle, number);
 }
 
-void request_started(uint64_t handle, const void *address, const struct request_origin *origin)
+static uint32_t look(uint64_t value, const void *address, bool forget)
+{
+    struct table *in;
+    struct handle *handle = find(value, &in);
+    if (!handle)
+        return REQUEST_ORIGIN_UNKNOWN;
+    uint32_t number = handle->same_address ? 0 : find_node(handle, address);
+    /* Which one it was does not matter where all agree; where they do not, one of them is gone. */
+    bool known = number || !handle->differ;
+    number = number ? number : handle->oldest;
+    uint32_t origin = known ? node_at(number)->origin : REQUEST_ORIGIN_UNKNOWN;
+    if (forget) {
+        unlink_node(handle, number);
+        if (handle->count == 0)
+            take_out(in, handle);
+    }
+    return origin;
+}
+
+void request_started(uint64_t handle, const void *address, uint32_t origin)
 {
     if (threads)
         lock_take(&table_lock);
@@ -264,20 +264,105 @@ void request_started(uint64_t handle, const void *address, const struct request_
         lock_give(&table_lock);
 }
 
-void request_look(uint64_t handle, const void *address, struct request_origin *origin)
+static inline uint32_t locked_look(uint64_t handle, const void *address, bool forget)
 {
     if (threads)
         lock_take(&table_lock);
-    look(handle, address, origin, false);
+    uint32_t origin = look(handle, address, forget);
     if (threads)
         lock_give(&table_lock);
+    return origin;
 }
 
-void request_finished(uint64_t handle, const void *address, struct request_origin *origin)
+uint32_t request_look(uint64_t handle, const void *address)
 {
-    if (threads)
-        lock_take(&table_lock);
-    look(handle, address, origin, true);
-    if (threads)
-        lock_give(&table_lock);
+    return locked_look(handle, address, false);
+}
+
+uint32_t request_finished(uint64_t handle, const void *address)
+{
+    return locked_look(handle, address, true);
+}
+
+/* --- origins ---------------------------------------------------------------------------------- */
+
+/* Equal origins are kept once: origins[id], reserved at once so that it never moves, found through
+ * open addressing over ids. */
+static struct request_origin *origins;
+static uint32_t origin_count = 1; /* 0 is the unknown one */
+static uint32_t *origin_slots, origin_mask;
+static lock_t origin_lock;
+
+static bool same_origin(const struct request_origin *x, const struct request_origin *y)
+{
+    return x->operation == y->operation && x->bytes == y->bytes && x->peer == y->peer &&
+           x->tag == y->tag && x->communicator == y->communicator;
+}
+
+static uint32_t origin_hash(const struct request_origin *origin)
+{
+    uint64_t x = (uint64_t)origin->bytes ^ (uint64_t)(uint32_t)origin->peer << 20 ^
+                 (uint64_t)(uint32_t)origin->tag << 36 ^ (uint64_t)origin->operation << 54 ^
+                 (uint64_t)(uint32_t)origin->communicator << 10;
+    return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+static void origin_put(uint32_t id)
+{
+    uint32_t i = origin_hash(&origins[id]);
+    while (origin_slots[i & origin_mask])
+        i++;
+    origin_slots[i & origin_mask] = id;
+}
+
+static bool origin_make_room(void)
+{
+    if (!origins && !(origins = pages_take(ORIGINS_MAX * sizeof *origins)))
+        return false;
+    if (origin_slots && origin_count <= origin_mask / 2)
+        return true;
+    uint32_t size = origin_slots ? (origin_mask + 1) * 2 : ORIGINS_FIRST;
+    uint32_t *bigger = origin_count < ORIGINS_MAX ? pages_take(size * sizeof *bigger) : NULL;
+    if (!bigger)
+        return false;
+    if (origin_slots)
+        pages_give(origin_slots, (origin_mask + 1) * sizeof *origin_slots);
+    origin_slots = bigger;
+    origin_mask = size - 1;
+    for (uint32_t id = 1; id < origin_count; id++)
+        origin_put(id);
+    return true;
+}
+
+static uint32_t origin_intern(const struct request_origin *origin)
+{
+    if (!origin_make_room())
+        return REQUEST_ORIGIN_UNKNOWN;
+    for (uint32_t i = origin_hash(origin);; i++) {
+        uint32_t id = origin_slots[i & origin_mask];
+        if (id == 0)
+            break;
+        if (same_origin(&origins[id], origin))
+            return id;
+    }
+    if (origin_count == ORIGINS_MAX)
+        return REQUEST_ORIGIN_UNKNOWN;
+    origins[origin_count] = *origin;
+    origin_put(origin_count);
+    return origin_count++;
+}
+
+uint32_t request_origin_id(const struct request_origin *origin)
+{
+    lock_take(&origin_lock);
+    uint32_t id = origin_intern(origin);
+    lock_give(&origin_lock);
+    return id;
+}
+
+const struct request_origin *request_origin(uint32_t id)
+{
+    static const struct request_origin unknown = {
+        .bytes = -1, .peer = -1, .tag = -1, .communicator = -1, .operation = ORIGIN_UNKNOWN};
+    return id == REQUEST_ORIGIN_UNKNOWN ? &unknown : &origins[id];
 }

@@ -19,18 +19,27 @@ struct request_origin {
     uint32_t operation; /* as trace_signature.origin: number + 1, or ORIGIN_UNKNOWN */
 };
 
+/* The id of "not known": operation ORIGIN_UNKNOWN, the numbers -1. */
+enum { REQUEST_ORIGIN_UNKNOWN = 0 };
+
+/* The id of an origin, the same for equal ones; takes a lock. REQUEST_ORIGIN_UNKNOWN when memory,
+ * or the number of origins that are kept, is exhausted. */
+uint32_t request_origin_id(const struct request_origin *origin);
+
+/* The origin with this id. Valid for good. */
+const struct request_origin *request_origin(uint32_t id);
+
 /* Must be called before the first request if several threads may start some. */
 void request_use_threads(void);
 
 /* Keeps the origin of a request that the program keeps at address. */
-void request_started(uint64_t handle, const void *address, const struct request_origin *origin);
+void request_started(uint64_t handle, const void *address, uint32_t origin);
 
-/* Tells the origin of a request. Where it is not known, operation is ORIGIN_UNKNOWN and the numbers
- * are -1. */
-void request_look(uint64_t handle, const void *address, struct request_origin *origin);
+/* The id of a request's origin. */
+uint32_t request_look(uint64_t handle, const void *address);
 
 /* The same, and forgets the request: it has been completed or freed. */
-void request_finished(uint64_t handle, const void *address, struct request_origin *origin);
+uint32_t request_finished(uint64_t handle, const void *address);
 
 /* How many requests are kept. */
 size_t request_count(void);

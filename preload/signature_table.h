@@ -37,8 +37,7 @@ void signature_table_release(struct signature_table *table);
 void signature_table_add(struct signature_table *table, const struct signature_key *key,
                          uint32_t id);
 
-static inline __attribute__((always_inline)) struct signature_key
-signature_key(const struct trace_signature *s)
+static inline struct signature_key signature_key(const struct trace_signature *s)
 {
     return (struct signature_key){{
         s->operation | (uint64_t)s->origin << 32,
@@ -48,8 +47,7 @@ signature_key(const struct trace_signature *s)
     }};
 }
 
-static inline __attribute__((always_inline)) struct trace_signature
-signature_of_key(const struct signature_key *key)
+static inline struct trace_signature signature_of_key(const struct signature_key *key)
 {
     return (struct trace_signature){
         .operation = (uint32_t)key->word[0],
@@ -62,8 +60,7 @@ signature_of_key(const struct signature_key *key)
     };
 }
 
-static inline __attribute__((always_inline)) uint32_t
-signature_hash(const struct signature_key *key)
+static inline uint32_t signature_hash(const struct signature_key *key)
 {
     /* Rotated so that the low bits of the fields, which differ most, do not meet. */
     uint64_t x = key->word[0] ^ key->word[1] << 17 ^ (key->word[2] << 31 | key->word[2] >> 33) ^
@@ -71,18 +68,10 @@ signature_hash(const struct signature_key *key)
     return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-static inline __attribute__((always_inline)) bool signature_key_equal(const struct signature_key *x,
-                                                                      const struct signature_key *y)
+static inline bool signature_key_equal(const struct signature_key *x, const struct signature_key *y)
 {
     return ((x->word[0] ^ y->word[0]) | (x->word[1] ^ y->word[1]) | (x->word[2] ^ y->word[2]) |
             (x->word[3] ^ y->word[3])) == 0;
-}
-
-/* The entry where the search for a signature begins, and mostly ends. */
-static inline __attribute__((always_inline)) const struct signature_entry *
-signature_table_first(const struct signature_table *table, const struct signature_key *key)
-{
-    return &table->entries[signature_hash(key) & table->mask];
 }
 
 /* The id of a signature, or UINT32_MAX if it is not in the table. */

@@ -22,9 +22,6 @@
 #include "preload/recorder.h"
 #include "preload/request.h"
 
-/* On the path of every call; the compiler would stop at the size of all wrappers together. */
-#define HOT static inline __attribute__((always_inline))
-
 #define STATUS_IGNORE ABI_STATUS_IGNORE
 #define UNDEFINED ABI_UNDEFINED
 
@@ -62,7 +59,7 @@ static int attach(void *library)
 
 /* --- sizes, ranks, tags ----------------------------------------------------------------------- */
 
-HOT int64_t bytes_of(int64_t count, MPI_Datatype datatype)
+static inline int64_t bytes_of(int64_t count, MPI_Datatype datatype)
 {
     int64_t size = datatype_size(datatype), bytes;
     if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes))
@@ -96,7 +93,7 @@ static int64_t bytes_of_types(const int *counts, int64_t n, const MPI_Datatype *
     return sum;
 }
 
-HOT int32_t translated(int rank)
+static inline int32_t translated(int rank)
 {
     switch (rank) {
     case ABI_ANY_SOURCE:
@@ -186,7 +183,7 @@ static bool add_predefined(MPI_Comm comm)
 /* The communicator behind a handle that the thread did not use last. */
 static struct communicator *communicator_fetch(struct recorder_thread *thread, MPI_Comm comm)
 {
-    uint32_t generation = __atomic_load_n(&communicator_generation, __ATOMIC_ACQUIRE);
+    uint32_t generation = __atomic_load_n(&memo_generation, __ATOMIC_ACQUIRE);
     struct communicator *c = communicator_find(HANDLE(comm));
     if (!c && is_communicator(comm)) {
         /* Made by a function that is not interposed, or before we were: members, but no key. */
@@ -203,16 +200,16 @@ static struct communicator *communicator_fetch(struct recorder_thread *thread, M
     return c;
 }
 
-HOT struct communicator *communicator_of(struct recorder_thread *thread, MPI_Comm comm)
+static inline struct communicator *communicator_of(struct recorder_thread *thread, MPI_Comm comm)
 {
     if (__builtin_expect(thread->communicator_handle == HANDLE(comm) && thread->communicator &&
-                             thread->communicator_generation == communicator_generation,
+                             thread->communicator_generation == memo_generation,
                          1))
         return thread->communicator;
     return communicator_fetch(thread, comm);
 }
 
-HOT int32_t communicator_id(struct recorder_thread *thread, MPI_Comm comm)
+static inline int32_t communicator_id(struct recorder_thread *thread, MPI_Comm comm)
 {
     const struct communicator *c = communicator_of(thread, comm);
     return c ? (int32_t)c->facts.id : -1;
@@ -318,16 +315,20 @@ static void communicator_made(struct call *call, int result, MPI_Comm comm, cons
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static inline void call_started(const struct trace_signature *signature, const MPI_Request *request)
+/* The id of this call as the origin of a request. */
+static uint32_t origin_of(const struct trace_signature *signature)
 {
-    if (*request == REQUEST_NULL)
-        return;
-    request_started(HANDLE(*request), request,
-                    &(struct request_origin){.bytes = signature->bytes,
-                                             .peer = signature->peer,
-                                             .tag = signature->tag,
-                                             .communicator = signature->communicator,
-                                             .operation = signature->operation + 1});
+    return request_origin_id(&(struct request_origin){.bytes = signature->bytes,
+                                                      .peer = signature->peer,
+                                                      .tag = signature->tag,
+                                                      .communicator = signature->communicator,
+                                                      .operation = signature->operation + 1});
+}
+
+static inline void call_started(int result, const MPI_Request *request, uint32_t origin)
+{
+    if (result == MPI_SUCCESS && *request != REQUEST_NULL)
+        request_started(HANDLE(*request), request, origin);
 }
 
 static void label_origin(struct trace_signature *signature, const struct request_origin *origin)
@@ -365,11 +366,8 @@ static void completion_begin(struct completion *completion, struct trace_signatu
     }
     for (int i = 0; i < completion->count; i++)
         completion->handles[i] = HANDLE(array[i]);
-    if (completion->count == 1 && array[0] != REQUEST_NULL) {
-        struct request_origin origin;
-        request_look(completion->handles[0], array, &origin);
-        label_origin(signature, &origin);
-    }
+    if (completion->count == 1 && array[0] != REQUEST_NULL)
+        label_origin(signature, request_origin(request_look(completion->handles[0], array)));
 }
 
 /* What several requests have in common; bytes are added up. */
@@ -396,12 +394,11 @@ static void add_origin(struct trace_signature *signature, const struct request_o
 static bool completion_one(const struct completion *completion, int index,
                            struct trace_signature *signature, bool first)
 {
-    struct request_origin origin;
     if (index < 0 || index >= completion->count ||
         completion->handles[index] == HANDLE(REQUEST_NULL))
         return false;
-    request_finished(completion->handles[index], &completion->array[index], &origin);
-    add_origin(signature, &origin, first);
+    uint32_t id = request_finished(completion->handles[index], &completion->array[index]);
+    add_origin(signature, request_origin(id), first);
     return true;
 }
 
@@ -501,6 +498,29 @@ static struct trace_signature bare_signature(enum mpi_function function)
                                     .communicator = -1};
 }
 
+/* By far the most frequent completion: it takes the request out at once, since the call does not
+ * come back without having completed it, and goes by the origin's id. */
+static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
+                            int (*next)(MPI_Request *, MPI_Status *), const void *caller, bool pmpi)
+{
+    struct call call;
+    if (!call_enter(&call, caller, pmpi))
+        return next(request, status);
+    bool null = !request || *request == REQUEST_NULL;
+    uint32_t origin = null ? REQUEST_ORIGIN_UNKNOWN : request_finished(HANDLE(*request), request);
+    const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
+    if (!call_begin_again(&call, word, 2)) {
+        struct trace_signature signature = bare_signature(FUNCTION_MPI_Wait);
+        label_origin(&signature, request_origin(origin));
+        call_begin(&call, &signature);
+        call_remember(&call, word, 2, 0);
+    }
+    int result = next(request, status);
+    call_stop(&call);
+    call_record(&call);
+    return result;
+}
+
 static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi)
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Finalize);
@@ -510,7 +530,8 @@ static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi
     call_begin(&call, &signature);
     recorder_finalising(&call);
     int result = next();
-    call_end(&call);
+    call_stop(&call);
+    call_record(&call);
     recorder_close();
     return result;
 }

@@ -299,8 +299,8 @@ void trace_stream_close(struct trace_stream *stream)
     bool last = stream->window_offset + stream->window_size == writer->file_size;
     /* A file whose windows are written when full ends here anyway; to make it longer could meet the
      * file-size limit, and that kills. */
-    if (last && (!writer->mapped ||
-                 ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0)) {
+    if (last &&
+        (!writer->mapped || ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0)) {
         window->size = pages; /* space behind the records went back */
         writer->file_size = stream->window_offset + pages;
     }
@@ -384,6 +384,7 @@ bool trace_stream_turn(struct trace_stream *stream, size_t need)
     if (!writer->mapped)
         (void)write_at(writer->fd, window, sizeof *window, offset);
 
+    stream->announced = NULL;
     stream->window = memory;
     stream->window_offset = offset;
     stream->window_size = size;
@@ -405,6 +406,7 @@ static void put_control(struct trace_stream *stream, enum trace_tag tag,
 {
     unsigned char *p = stream->cursor;
     unsigned char *q = varint_put(p + varint_size(tag), size);
+    stream->announced = NULL;
     TRACE_STORED();
     memcpy(q, payload, size);
     TRACE_STORED();
@@ -492,13 +494,14 @@ void trace_stream_completion(struct trace_stream *stream, const int *indices, si
         put_control(stream, TRACE_TAG_COMPLETION, payload, (size_t)(p - payload));
 }
 
-void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
-                             uint64_t end)
+void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
+                        uint64_t end)
 {
     int error = errno;
     unsigned char payload[VARINT_HEADROOM];
     uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
 
+    stream->announced = NULL;
     bool room = room_for(stream, VARINT_MAX + TRACE_RECORD_MAX);
     errno = error;
     if (!room) {

@@ -37,10 +37,11 @@ struct trace_writer {
 
 /* What one thread writes to. The first cache line is all that an event touches. */
 struct trace_stream {
-    unsigned char *cursor;   /* where the next record goes */
-    unsigned char *end;      /* no record may begin at or behind; = cursor once stopped */
-    uint64_t previous_end;   /* ticks: what the next gap counts from */
-    struct trace_slot *slot; /* the call in flight */
+    unsigned char *cursor;    /* where the next record goes */
+    unsigned char *end;       /* no record may begin at or behind; = cursor once stopped */
+    uint64_t previous_end;    /* ticks: what the next gap counts from */
+    struct trace_slot *slot;  /* the call in flight */
+    unsigned char *announced; /* behind the gap that trace_stream_announce wrote; NULL: none */
     struct trace_writer *writer;
     unsigned char *window;  /* start of the current window; NULL before the first */
     uint64_t window_offset; /* in the file */
@@ -114,9 +115,9 @@ void trace_stream_completion(struct trace_stream *stream, const int *indices, si
  */
 static inline void trace_commit(unsigned char *p, uint64_t tag)
 {
-    size_t size = varint_size(tag);
-    uint64_t word = varint_word(tag, size);
-    for (size_t i = size - 1; i > 0; i--) {
+    unsigned extra = varint_extra(tag);
+    uint64_t word = varint_word(tag, extra);
+    for (unsigned i = extra; i > 0; i--) {
         p[i] = (unsigned char)(word >> 8 * i);
         TRACE_STORED();
     }
@@ -124,30 +125,40 @@ static inline void trace_commit(unsigned char *p, uint64_t tag)
     TRACE_STORED();
 }
 
-/* Everything trace_stream_event leaves to it: the end of a window, a start before the previous end,
- * many signatures. errno is kept. */
-void trace_stream_event_slow(struct trace_stream *stream, uint32_t signature, uint64_t start,
-                             uint64_t end);
+/* Writes the event of a call that has ended. errno is kept. */
+void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
+                        uint64_t end);
 
-/* Writes the event of a call that has ended. */
+/* The same in two steps, for the path that counts: what is known of the event when the call begins
+ * is written then, uncommitted, while the processor waits for nothing. */
 static inline __attribute__((always_inline)) void
-trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+trace_stream_announce(struct trace_stream *stream, uint32_t signature, uint64_t start)
 {
     unsigned char *p = stream->cursor;
-    uint64_t gap = start - stream->previous_end, duration = end - start;
-    uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
-    /* A negative gap or duration shows as a huge one; a tag of one byte is the usual case. */
-    if (__builtin_expect(p >= stream->end || (gap | duration) >> 56 != 0 || tag >= 128, 0)) {
-        trace_stream_event_slow(stream, signature, start, end);
+    uint64_t gap = start - stream->previous_end; /* a negative one shows as huge */
+    stream->announced = NULL;
+    if (__builtin_expect(p < stream->end && gap >> 56 == 0 && signature < 128 - TRACE_TAG_EVENT,
+                         1)) {
+        stream->announced = varint_put_short(p + 1, gap);
+        TRACE_STORED();
+    }
+}
+
+/* Finishes the event that was announced with the same signature and start, or writes it anew where
+ * that was not possible or others were written since. */
+static inline __attribute__((always_inline)) void
+trace_stream_finish(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+{
+    unsigned char *p = stream->cursor, *q = stream->announced;
+    if (__builtin_expect(q == NULL || (end - start) >> 56 != 0, 0)) {
+        trace_stream_event(stream, signature, start, end);
         return;
     }
-    unsigned char *q = varint_put_short(p + 1, gap);
+    stream->cursor = varint_put_short(q, end - start);
     TRACE_STORED();
-    q = varint_put_short(q, duration);
+    __atomic_store_n(p, (unsigned char)varint_word(signature + TRACE_TAG_EVENT, 0),
+                     __ATOMIC_RELEASE);
     TRACE_STORED();
-    __atomic_store_n(p, (unsigned char)varint_word(tag, 1), __ATOMIC_RELEASE);
-    TRACE_STORED();
-    stream->cursor = q;
     stream->previous_end = end;
 }
 

@@ -22,27 +22,32 @@ enum {
     VARINT_HEADROOM = 16 /* bytes that must be writable at the place varint_put writes to */
 };
 
+/* How many bytes a value below 2^56 takes beyond the first: its top bit's number divided by 7. */
+static inline unsigned varint_extra(uint64_t value)
+{
+    unsigned top = 63 ^ (unsigned)__builtin_clzll(value | 1);
+    return (9 * top + 9) >> 6;
+}
+
 /* Bytes that varint_put writes for value: 1 to 9. */
 static inline size_t varint_size(uint64_t value)
 {
-    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-    return bits > 56 ? 9 : (bits + 6) * 37 >> 8; /* ceil(bits / 7), cheaper */
+    return value >> 56 ? 9 : varint_extra(value) + 1;
 }
 
-/* The bytes of a value below 2^56, whose varint_size is size, as one little-endian word. */
-static inline uint64_t varint_word(uint64_t value, size_t size)
+/* The bytes of a value below 2^56 as one little-endian word. extra: varint_extra(value). */
+static inline uint64_t varint_word(uint64_t value, unsigned extra)
 {
-    return value << size | UINT64_C(1) << (size - 1);
+    return (2 * value + 1) << extra;
 }
 
 /* varint_put for a value that is known to be below 2^56. */
 static inline unsigned char *varint_put_short(unsigned char *p, uint64_t value)
 {
-    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-    size_t size = (bits + 6) * 37 >> 8;
-    uint64_t word = varint_word(value, size);
+    unsigned extra = varint_extra(value);
+    uint64_t word = varint_word(value, extra);
     memcpy(p, &word, 8);
-    return p + size;
+    return p + extra + 1;
 }
 
 /* Writes value at p and returns the end. Bytes up to p + VARINT_HEADROOM may be set to zero. */
