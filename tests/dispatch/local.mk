@@ -1,1 +1,102 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# The preload library between programs and a stand-in MPI library, of which there is one like
+# Open MPI and one like MPICH. Needs no MPI, so that a cross build can be tested too:
+#
+#     mkdir build-aarch64 && cd build-aarch64
+#     ../configure --host=aarch64-linux-gnu --enable-preload-only && make check
+#
+# (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user.)
+check_PROGRAMS += trace_list
+trace_list_SOURCES = tests/dispatch/trace_list.c
+trace_list_LDADD = libtrace.la
+
+# Made by hand: libtool would hide what is to be run and preloaded behind scripts of its own.
+standin = tests/dispatch
+standin_source = $(top_srcdir)/tests/dispatch
+# Who calls is told by the return address, so no call may be the last jump of a function.
+standin_cc = $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fexceptions \
+	-fno-optimize-sibling-calls
+standin_shared = $(standin_cc) -fPIC -shared
+standin_inputs = $(standin_source)/standin.h $(mpi_generated)
+standin_library = $(standin_source)/standin.c $(standin_source)/standin_exports.S $(standin_inputs)
+standin_made = $(AM_V_CCLD)$(MKDIR_P) $(@D) &&
+openmpi_link = -L$(standin)/openmpi -lmpi -Wl,-rpath,$(abs_top_builddir)/$(standin)/openmpi
+mpich_link = -L$(standin)/mpich -lmpich -Wl,-rpath,$(abs_top_builddir)/$(standin)/mpich
+standin_files = \
+	$(standin)/openmpi/libmpi.so $(standin)/openmpi/program $(standin)/openmpi/program_fixed \
+	$(standin)/openmpi/libtool.so $(standin)/openmpi/plugin.so \
+	$(standin)/openmpi/lacking/libmpi.so \
+	$(standin)/mpich/libmpich.so $(standin)/mpich/program $(standin)/mpich/program_fixed \
+	$(standin)/mpich/libtool.so $(standin)/mpich/plugin.so \
+	$(standin)/mpich/lacking/libmpich.so \
+	$(standin)/mpich/unknown/libmpich.so \
+	$(standin)/loader $(standin)/stub/libserial.so $(standin)/stub/plugin.so
+check_DATA = $(standin_files)
+CLEANFILES += $(standin_files)
+
+$(standin)/openmpi/libmpi.so: $(standin_library)
+	$(standin_made) $(standin_shared) -DSTANDIN_OPENMPI -Wl,-soname,libmpi.so -o $@ \
+		$(standin_source)/standin.c $(standin_source)/standin_exports.S
+$(standin)/openmpi/lacking/libmpi.so: $(standin_library)
+	$(standin_made) $(standin_shared) -DSTANDIN_OPENMPI -DSTANDIN_LACKING -Wl,-soname,libmpi.so \
+		-o $@ $(standin_source)/standin.c $(standin_source)/standin_exports.S
+$(standin)/mpich/libmpich.so: $(standin_library)
+	$(standin_made) $(standin_shared) -Wl,-soname,libmpich.so -o $@ \
+		$(standin_source)/standin.c $(standin_source)/standin_exports.S
+$(standin)/mpich/lacking/libmpich.so: $(standin_library)
+	$(standin_made) $(standin_shared) -DSTANDIN_LACKING -Wl,-soname,libmpich.so -o $@ \
+		$(standin_source)/standin.c $(standin_source)/standin_exports.S
+$(standin)/mpich/unknown/libmpich.so: $(standin_library)
+	$(standin_made) $(standin_shared) -DSTANDIN_UNKNOWN -Wl,-soname,libmpich.so -o $@ \
+		$(standin_source)/standin.c $(standin_source)/standin_exports.S
+
+standin_program = $(standin_source)/program.c $(standin_source)/standin_call.S
+$(standin)/openmpi/program: $(standin_program) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cc) -fPIE -pie -DSTANDIN_OPENMPI -o $@ $(standin_program) \
+		$(openmpi_link) -ldl -lpthread
+$(standin)/openmpi/program_fixed: $(standin_program) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cc) -fno-PIE -no-pie -DSTANDIN_OPENMPI -o $@ $(standin_program) \
+		$(openmpi_link) -ldl -lpthread
+$(standin)/mpich/program: $(standin_program) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cc) -fPIE -pie -o $@ $(standin_program) $(mpich_link) -ldl -lpthread
+$(standin)/mpich/program_fixed: $(standin_program) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cc) -fno-PIE -no-pie -o $@ $(standin_program) $(mpich_link) \
+		-ldl -lpthread
+
+$(standin)/openmpi/libtool.so: $(standin_source)/tool.c $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_shared) -DSTANDIN_OPENMPI -o $@ $(standin_source)/tool.c
+$(standin)/mpich/libtool.so: $(standin_source)/tool.c $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_shared) -o $@ $(standin_source)/tool.c
+$(standin)/openmpi/plugin.so: $(standin_source)/plugin.c $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_shared) -DSTANDIN_OPENMPI -o $@ $(standin_source)/plugin.c \
+		$(openmpi_link)
+$(standin)/mpich/plugin.so: $(standin_source)/plugin.c $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_shared) -o $@ $(standin_source)/plugin.c $(mpich_link)
+
+$(standin)/stub/libserial.so: $(standin_source)/stub.c
+	$(standin_made) $(standin_shared) -Wl,-soname,libserial.so -o $@ $(standin_source)/stub.c
+$(standin)/stub/plugin.so: $(standin_source)/plugin.c $(standin)/stub/libserial.so
+	$(standin_made) $(standin_shared) -o $@ $(standin_source)/plugin.c -L$(standin)/stub -lserial \
+		-Wl,-rpath,$(abs_top_builddir)/$(standin)/stub
+$(standin)/loader: $(standin_source)/loader.c
+	$(standin_made) $(standin_cc) -o $@ $(standin_source)/loader.c -ldl
+
+dispatch_tests = tests/dispatch/openmpi.t tests/dispatch/mpich.t tests/dispatch/elf.t
+TESTS += $(dispatch_tests)
+EXTRA_DIST += $(dispatch_tests) tests/dispatch/tap.sh tests/dispatch/dispatch.sh \
+	tests/dispatch/standin.h tests/dispatch/standin.c tests/dispatch/standin_exports.S \
+	tests/dispatch/standin_call.S tests/dispatch/program.c tests/dispatch/tool.c \
+	tests/dispatch/plugin.c tests/dispatch/loader.c tests/dispatch/stub.c \
+	tests/dispatch/throws.cc
+
+# C++ is tried where there is a compiler for it: configure asks for none, make knows its name.
+if !PRELOAD_ONLY
+standin_cxx_files = $(standin)/openmpi/throws $(standin)/mpich/throws
+check_DATA += $(standin_cxx_files)
+CLEANFILES += $(standin_cxx_files)
+standin_cxx = $(CXX) $(AM_CPPFLAGS) -Wall -Wextra -g
+$(standin)/openmpi/throws: $(standin_source)/throws.cc $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cxx) -DSTANDIN_OPENMPI -o $@ $(standin_source)/throws.cc $(openmpi_link)
+$(standin)/mpich/throws: $(standin_source)/throws.cc $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cxx) -o $@ $(standin_source)/throws.cc $(mpich_link)
+endif

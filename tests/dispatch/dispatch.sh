@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What the preload library must do between a program and an MPI library of one family: sourced with
+# family=openmpi or family=mpich.
+
+# shellcheck source=tests/dispatch/tap.sh
+. "${top_srcdir:?}/tests/dispatch/tap.sh"
+here=$top_builddir/tests/dispatch
+programs=$here/${family:?}
+preload=$top_builddir/.libs/libscope_preload.so
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/sp-dispatch-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+run_number=0
+
+# profiled [NAME=VALUE]... PROGRAM [ARGUMENT]...: runs it with a run directory of its own; what it
+# prints goes to $output, its messages to $messages, and its exit status to $status
+profiled() {
+    run_number=$((run_number + 1))
+    directory=$work/run-$run_number
+    plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$directory" "$@"
+}
+
+plainly() {
+    output=$(run "$@" 2>"$work/messages")
+    status=$?
+    messages=$(<"$work/messages")
+}
+
+# list HOW: the only trace of the last run
+list() {
+    local -a traces=("$directory"/*/*.sptrace)
+    [[ ${#traces[@]} == 1 && -e ${traces[0]} ]] || {
+        echo "${#traces[@]} traces: ${traces[*]}"
+        return
+    }
+    run "$top_builddir/trace_list" "$1" "${traces[0]}"
+}
+
+nothing_made() {
+    [[ ! -e $directory ]]
+    result $? "$1: nothing is made"
+}
+
+# recorded NAME [STATUS]: the last run ended well, and what it said it did is what was recorded
+recorded() {
+    is "$status$messages" "${2:-0}" "$1: ends as without us, and in silence"
+    is "$(list counts)" "$output" "$1: each call is recorded once"
+}
+
+closed="phase 4 stopped 0 dropped 0"
+
+# --- arguments ------------------------------------------------------------------------------------
+plainly "$programs/program" every
+is "$status$messages" 0 "the stand-in serves without us"
+profiled "$programs/program" every
+is "$status$messages" 0 "arguments, results and errno of every function pass"
+is "$(list counts)" "$(sort <<<"$output")" "every function is recorded, under both names"
+profiled "$programs/program_fixed" every
+is "$(list counts)" "$(sort <<<"$output")" "and in a program at a fixed address"
+plainly LD_PRELOAD="$preload" "$programs/program" registers
+is "$status$messages" 0 "no register that carries an argument is changed"
+
+# --- who calls ------------------------------------------------------------------------------------
+for scenario in internal callback recursion longjmp plain threads fork; do
+    profiled "$programs/program" "$scenario"
+    recorded "$scenario"
+done
+profiled "$programs/program_fixed" plain
+recorded "a program at a fixed address"
+
+profiled "$programs/program" callback
+is "$(list nesting | sort | uniq -c | tr -s ' ')" \
+    " 15 1 send
+ 1 0 finalize
+ 1 0 init
+ 6 0 allreduce" "calls of a callback lie within the call it is called from"
+
+profiled LD_PRELOAD="$preload:$programs/libtool.so" "$programs/program" callback
+is "$(tail -n 1 <<<"$output")" "tool: 10 sends, 6 allreduces" "a tool behind us sees each call once"
+is "$(list counts)" "$(grep -v tool: <<<"$output")" "and so do we"
+profiled LD_PRELOAD="$programs/libtool.so:$preload" "$programs/program" callback
+is "$(tail -n 1 <<<"$output")" "tool: 10 sends, 6 allreduces" "a tool before us sees each call once"
+is "$(list counts)" "$(grep -v tool: <<<"$output")" "and so do we"
+
+# --- labels ---------------------------------------------------------------------------------------
+profiled "$programs/program" requests
+is "$(list labels | grep -v finalize | tail -n +2)" \
+    "isend point-to-point 4 1 -1 40 0 -
+isend point-to-point 8 1 -1 41 0 -
+isend point-to-point 12 1 -1 42 0 -
+isend point-to-point 16 1 -1 43 0 -
+wait wait 16 1 -1 43 0 isend
+wait wait 12 1 -1 42 0 isend
+wait wait 8 1 -1 41 0 isend
+wait wait 4 1 -1 40 0 isend
+irecv point-to-point 24 -1 -1 -1 0 -
+isend point-to-point 24 1 -1 50 0 -
+waitall wait 48 -1 -1 -1 0 mixed
+recv point-to-point 36 -1 -1 9 0 - 1 9 40
+recv point-to-point 36 -1 -1 9 0 - 1 9 40" \
+    "requests with one handle are told apart, wildcards resolved"
+
+# --- threads and processes ------------------------------------------------------------------------
+profiled "$programs/program" threads
+is "$(list state)" "$closed streams 9" "one stream for each thread, nothing dropped"
+profiled "$programs/program" fork
+is "$(list state)" "$closed streams 1" "the child of fork leaves the parent's trace alone"
+profiled "$programs/program" kill
+is "$status" 137 "SIGKILL is SIGKILL"
+is "$(list counts)" "$output" "each call that had ended before SIGKILL is there"
+has "$(list state)" "phase 2 stopped 0" "and the trace tells that the rank did not finish"
+profiled "$programs/program" exit
+recorded "exit without MPI_Finalize" 3
+profiled "$programs/program" abort
+recorded "MPI_Abort" 42
+
+# --- surroundings ---------------------------------------------------------------------------------
+profiled "$programs/program" descriptors
+recorded "descriptors are high and closed on exec"
+profiled "$programs/program" few
+recorded "a low limit on descriptors"
+
+: >"$work/before"
+plainly LD_PRELOAD="$preload" "$programs/program" plain
+is "$status$messages$output" "0send 20" "without being asked, the program runs as it does"
+is "$(find "$work" -newer "$work/before" ! -name messages)" "" "and no file is made"
+
+: >"$work/file"
+plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$work/file/run" "$programs/program" exit
+is "$status$output" "3send 10" "a run directory that cannot be made costs the program nothing"
+is "$(wc -l <"$work/messages")" 1 "but one line"
+has "$messages" "scope-profile: cannot make the directory $work/file/run" "which names it"
+rm "$work/file"
+
+profiled "$programs/program" lacking
+is "$(list counts)" "scan 1
+send 1" "a program that calls all there is"
+profiled LD_LIBRARY_PATH="$programs/lacking" "$programs/program" plain
+recorded "a library without one function"
+plainly LD_LIBRARY_PATH="$programs/lacking" "$programs/program" lacking
+is "$status" 127 "without us a call of a function that the library lacks ends with 127"
+profiled LD_LIBRARY_PATH="$programs/lacking" "$programs/program" lacking
+is "$status" 127 "with us as well"
+has "$messages" "undefined symbol: MPI_Scan" "and names it"
+is "$(list counts)" "send 1" "and what was called before is there"
+
+profiled "$here/loader" "$programs/plugin.so"
+recorded "a library that was opened RTLD_LOCAL"
+profiled "$here/loader"
+is "$status$messages" 0 "a program without MPI runs"
+nothing_made "a program without MPI"
+profiled "$here/loader" "$here/stub/plugin.so"
+is "$status$messages$output" "0send 25" "a program with a serial MPI of its own runs"
+nothing_made "a serial MPI"
+
+if [[ $family == mpich ]]; then
+    profiled LD_LIBRARY_PATH="$programs/unknown" "$programs/program" plain
+    is "$status$output" "0send 20" "a library of an unknown family: the program runs"
+    is "$(wc -l <<<"$messages")" 1 "with one line"
+    has "$messages" 'a family that is not known ("Unheard-of MPI 1.0")' "that says why"
+    nothing_made "a library of an unknown family"
+fi
+if [[ $host_cpu == "$build_cpu" ]]; then
+    profiled "$programs/throws"
+    recorded "exceptions thrown through a call"
+fi
+done_testing

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trace_list counts|labels|state|nesting TRACE: what a test wants to know of a trace, as text.
+ *
+ *     counts   OPERATION COUNT, sorted, without MPI_Init and MPI_Finalize
+ *     labels   each event in order: operation kind bytes peer root tag comm origin [source tag
+ * bytes] state    phase, reason it stopped for, dropped events, streams nesting  each event in
+ * order: its depth, operation
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/trace_reader.h"
+
+enum { EVENTS_MAX = 2000000 };
+
+struct listed {
+    char name[TRACE_NAME_MAX + 1];
+    uint32_t stream;
+    uint64_t start, end;
+};
+
+static struct listed *events;
+static size_t event_count;
+static struct trace_reader *reader;
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(((const struct listed *)x)->name, ((const struct listed *)y)->name);
+}
+
+static void counts(void)
+{
+    qsort(events, event_count, sizeof *events, by_name);
+    for (size_t i = 0, n; i < event_count; i += n) {
+        const char *name = events[i].name;
+        for (n = 1; i + n < event_count && strcmp(events[i + n].name, name) == 0; n++)
+            ;
+        if (strcmp(name, "init") != 0 && strcmp(name, "init_thread") != 0 &&
+            strcmp(name, "finalize") != 0)
+            printf("%s %zu\n", name, n);
+    }
+}
+
+static void nesting(void)
+{
+    for (size_t i = 0; i < event_count; i++) {
+        int depth = 0;
+        for (size_t k = 0; k < event_count; k++)
+            depth += k != i && events[k].stream == events[i].stream &&
+                     events[k].start <= events[i].start && events[k].end >= events[i].end;
+        printf("%d %s\n", depth, events[i].name);
+    }
+}
+
+static void state(void)
+{
+    const struct trace_state *s = trace_reader_state(reader);
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < trace_reader_header(reader)->slot_count; i++)
+        dropped += trace_reader_slots(reader)[i].dropped;
+    printf("phase %u stopped %u dropped %llu streams %u\n", s->phase, s->stopped,
+           (unsigned long long)dropped, trace_reader_stream_count(reader));
+}
+
+static void label(const struct trace_record *record, const struct trace_record *resolve)
+{
+    const struct trace_signature *s =
+        trace_reader_signature(reader, record->stream, record->event.signature);
+    const struct trace_operation *operation =
+        trace_reader_operation(reader, record->stream, s->operation);
+    const char *origin = "-";
+    if (s->origin == ORIGIN_UNKNOWN)
+        origin = "unknown";
+    else if (s->origin == ORIGIN_MIXED)
+        origin = "mixed";
+    else if (s->origin != ORIGIN_NONE)
+        origin = trace_reader_operation(reader, record->stream, s->origin - 1)->name;
+    printf("%s %s %lld %d %d %d %d %s", operation->name, mpi_kind_word(operation->kind),
+           (long long)s->bytes, s->peer, s->root, s->tag, s->communicator, origin);
+    if (resolve->type == RECORD_RESOLVE)
+        printf(" %lld %lld %lld", (long long)resolve->resolve.source,
+               (long long)resolve->resolve.tag, (long long)resolve->resolve.bytes);
+    printf("\n");
+}
+
+static void keep(const struct trace_record *record)
+{
+    const struct trace_signature *s =
+        trace_reader_signature(reader, record->stream, record->event.signature);
+    if (event_count == EVENTS_MAX)
+        exit(1);
+    events[event_count] = (struct listed){
+        .stream = record->stream, .start = record->event.start, .end = record->event.end};
+    strcpy(events[event_count++].name,
+           trace_reader_operation(reader, record->stream, s->operation)->name);
+}
+
+int main(int argc, char **argv)
+{
+    struct trace_record record, resolve = {.type = RECORD_WINDOW};
+    struct error err;
+    int status;
+
+    if (argc != 3 || !(events = malloc(EVENTS_MAX * sizeof *events)))
+        return 2;
+    if (trace_reader_open(&reader, AT_FDCWD, argv[2], &err) < 0) {
+        printf("%s\n", err.text);
+        return 1;
+    }
+    while ((status = trace_reader_next(reader, &record, &err)) > 0) {
+        if (record.type == RECORD_RESOLVE)
+            resolve = record;
+        if (record.type != RECORD_EVENT)
+            continue;
+        if (strcmp(argv[1], "labels") == 0)
+            label(&record, &resolve);
+        keep(&record);
+        resolve.type = RECORD_WINDOW;
+    }
+    if (status < 0)
+        printf("%s\n", err.text);
+    if (strcmp(argv[1], "counts") == 0)
+        counts();
+    else if (strcmp(argv[1], "nesting") == 0)
+        nesting();
+    else if (strcmp(argv[1], "state") == 0)
+        state();
+    trace_reader_close(reader);
+    free(events);
+    return status < 0;
+}
