@@ -9,7 +9,8 @@
 #include "preload/pages.h"
 
 enum { BUCKETS_FIRST = 256, CHUNK = 64 };
-enum { KEY_WORLD = 1, KEY_SELF = 2 };
+enum { KEY_WORLD = 1, KEY_SELF = 2, KEY_PARENT = 3 };
+enum { KEY_COUNTERS_FIRST = 64 };
 
 static lock_t table_lock;
 static struct communicator **buckets; /* open addressing, a power of two, at most half full */
@@ -31,13 +32,24 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/* A hash as a key: none of those that have a meaning of their own. */
+static uint64_t as_key(uint64_t hash)
+{
+    return hash > KEY_PARENT ? hash : hash + KEY_PARENT + 1;
+}
+
 static uint64_t derived_key(const struct communicator *parent, uint32_t creation,
                             uint32_t first_member)
 {
     if (!parent || parent->facts.key == 0)
         return 0;
-    uint64_t key = mix(parent->facts.key ^ mix((uint64_t)creation << 32 | first_member));
-    return key > KEY_SELF ? key : key + KEY_SELF + 1;
+    return as_key(mix(parent->facts.key ^ mix((uint64_t)creation << 32 | first_member)));
+}
+
+/* Equal on both sides of an intercommunicator. */
+static uint64_t pair_hash(uint64_t one, uint64_t other)
+{
+    return one < other ? mix(one ^ mix(other)) : mix(other ^ mix(one));
 }
 
 static void put(struct communicator **table, uint32_t mask, struct communicator *c)
@@ -124,6 +136,9 @@ static struct communicator *add(uint64_t handle, const struct communicator_answe
     c->peers = answer->peers;
     c->neighbors = -1;
     c->run_room = answer->run_room;
+    c->foreign = answer->foreign;
+    c->remote_first = answer->remote_first;
+    c->remote_hash = answer->remote_hash;
     c->facts = (struct trace_communicator){
         .id = (uint32_t)next_id++,
         .kind = answer->kind,
@@ -155,15 +170,111 @@ uint32_t communicator_count_creation(struct communicator *parent)
     return parent ? __atomic_fetch_add(&parent->creations, 1, __ATOMIC_RELAXED) : 0;
 }
 
+/* How often each key of members and tag was made; grows by doubling. */
+static struct key_counter {
+    uint64_t key; /* 0: free */
+    uint64_t count;
+} *counters;
+static size_t counter_room, counter_count;
+
+static struct key_counter *counter_at(struct key_counter *table, size_t room, uint64_t key)
+{
+    size_t i = (size_t)key & (room - 1);
+    while (table[i].key && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static bool make_counter_room(void)
+{
+    if (counter_room && counter_count < counter_room / 2)
+        return true;
+    size_t room = counter_room ? 2 * counter_room : KEY_COUNTERS_FIRST;
+    struct key_counter *bigger = pages_take(room * sizeof *bigger);
+    if (!bigger)
+        return false;
+    for (size_t i = 0; i < counter_room; i++) {
+        if (counters[i].key)
+            *counter_at(bigger, room, counters[i].key) = counters[i];
+    }
+    pages_give(counters, counter_room * sizeof *counters);
+    counters = bigger;
+    counter_room = room;
+    return true;
+}
+
+/* The key of the next communicator with these members and this tag; 0 when memory is out. */
+static uint64_t joined_key(uint64_t members_and_tag)
+{
+    if (!make_counter_room())
+        return 0;
+    uint64_t key = as_key(members_and_tag);
+    struct key_counter *counter = counter_at(counters, counter_room, key);
+    if (!counter->key)
+        counter_count++;
+    counter->key = key;
+    return as_key(mix(key ^ mix(counter->count++)));
+}
+
+static uint64_t members_hash(const struct communicator *c)
+{
+    return communicator_hash_runs(c->facts.runs, c->facts.run_count);
+}
+
+/* The key of what the creation with that number on parent made. Both groups of an intercommunicator
+ * have to find the same one: from a parent that has both, if need be by which first member is the
+ * smaller; from parents of either side (MPI_Comm_accept and _connect) by their members. A group from
+ * another world never looks for it in this one's file. */
+static uint64_t created_key(const struct communicator *c, const struct communicator *parent,
+                            uint32_t creation)
+{
+    if (c->facts.run_count == 0 && !c->foreign)
+        return 0;
+    uint32_t first = c->facts.run_count ? c->facts.runs[0].first : UINT32_MAX;
+    if (c->facts.kind == COMMUNICATOR_INTER && c->remote_hash) {
+        if (parent->facts.kind == COMMUNICATOR_INTRA)
+            return joined_key(pair_hash(members_hash(c), c->remote_hash));
+        first = first < c->remote_first ? first : c->remote_first;
+    }
+    return derived_key(parent, creation, first);
+}
+
 struct communicator *communicator_add(uint64_t handle, struct communicator *parent,
                                       uint32_t creation, const struct communicator_answer *answer)
 {
     lock_take(&table_lock);
     struct communicator *c = add(handle, answer);
-    if (c && parent && answer->run_count > 0 && answer->kind == COMMUNICATOR_INTRA) {
+    if (c && parent) {
         c->facts.parent = (int32_t)parent->facts.id;
-        c->facts.key = derived_key(parent, creation, answer->runs[0].first);
+        c->facts.key = created_key(c, parent, creation);
     }
+    lock_give(&table_lock);
+    return c;
+}
+
+struct communicator *communicator_add_joined(uint64_t handle, uint64_t tag_hash,
+                                             const struct communicator_answer *answer)
+{
+    lock_take(&table_lock);
+    struct communicator *c = add(handle, answer);
+    if (c && tag_hash && c->facts.run_count > 0) {
+        uint64_t members = members_hash(c);
+        if (c->facts.kind == COMMUNICATOR_INTRA)
+            c->facts.key = joined_key(mix(members ^ mix(tag_hash)));
+        else if (c->remote_hash)
+            c->facts.key = joined_key(mix(pair_hash(members, c->remote_hash) ^ mix(tag_hash)));
+    }
+    lock_give(&table_lock);
+    return c;
+}
+
+struct communicator *communicator_add_parent(uint64_t handle,
+                                             const struct communicator_answer *answer)
+{
+    lock_take(&table_lock);
+    struct communicator *c = add(handle, answer);
+    if (c)
+        c->facts.key = KEY_PARENT;
     lock_give(&table_lock);
     return c;
 }
@@ -203,4 +314,18 @@ uint32_t communicator_runs(const int *ranks, uint32_t count, struct trace_rank_r
         runs[made++] = run;
     }
     return made;
+}
+
+uint64_t communicator_hash(const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    uint64_t hash = size;
+    for (size_t i = 0; i < size; i++)
+        hash = mix(hash ^ p[i]);
+    return hash ? hash : 1;
+}
+
+uint64_t communicator_hash_runs(const struct trace_rank_run *runs, uint32_t count)
+{
+    return communicator_hash(runs, count * sizeof *runs);
 }

@@ -19,6 +19,9 @@ struct communicator {
     uint32_t peers;     /* ranks a call can address: the remote group of an intercommunicator */
     int32_t neighbors;  /* destinations in its topology; -1: not asked yet */
     uint32_t creations; /* collective creations on it so far */
+    bool foreign;          /* some of its members are of another world */
+    uint32_t remote_first; /* of an intercommunicator, as in the answer */
+    uint64_t remote_hash;
     size_t run_room;    /* bytes behind facts.runs */
     struct communicator *next_free;
 };
@@ -31,7 +34,10 @@ struct communicator_answer {
     struct trace_rank_run
         *runs; /* pages_take memory of run_room bytes, handed over; NULL if none */
     size_t run_room;
-    uint32_t run_count;
+    uint32_t run_count;      /* 0: the members cannot be told */
+    bool foreign;            /* some of its members are of another world */
+    uint32_t remote_first;   /* first world rank of the remote group, where remote_hash is not 0 */
+    uint64_t remote_hash;    /* communicator_hash_runs of the remote group; 0: not known */
 };
 
 enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1 };
@@ -49,11 +55,24 @@ uint32_t communicator_count_creation(struct communicator *parent);
 struct communicator *communicator_add(uint64_t handle, struct communicator *parent,
                                       uint32_t creation, const struct communicator_answer *answer);
 
+/* Adds a communicator whose creation was collective over itself: its key is made of its members and
+ * the tag (tag_hash; 0: no key). As communicator_add else. */
+struct communicator *communicator_add_joined(uint64_t handle, uint64_t tag_hash,
+                                             const struct communicator_answer *answer);
+
+/* Adds the communicator to those who spawned this world. As communicator_add else. */
+struct communicator *communicator_add_parent(uint64_t handle,
+                                             const struct communicator_answer *answer);
+
 /* The communicator behind a handle, or NULL. */
 struct communicator *communicator_find(uint64_t handle);
 
 /* Forgets a handle that MPI has freed. */
 void communicator_forget(uint64_t handle);
+
+/* Hashes that are the same in every process; never 0. */
+uint64_t communicator_hash(const void *bytes, size_t size);
+uint64_t communicator_hash_runs(const struct trace_rank_run *runs, uint32_t count);
 
 /* Packs ranks[count] into runs of equal stride. Returns the number of runs written, at most count.
  */

@@ -22,7 +22,10 @@ extern void *dispatch_slots[ENTRY_COUNT]; /* in trampolines.S */
 #define NAME(function, operation, kind) #function,
 static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
 
-static const struct family *const families[] = {&family_openmpi, &family_mpich};
+#define LOCAL(function, local) local,
+static const bool is_local[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(LOCAL)};
+
+static const struct family *const families[] = {&family_standard, &family_openmpi, &family_mpich};
 
 /* What was found: written by whoever comes first, by others with the same values. */
 static void *library;
@@ -49,11 +52,20 @@ static bool text_is_of(const struct family *candidate)
     return false;
 }
 
-/* Handles of one family crash another's functions, so two signs must agree. */
-static const struct family *family_of(void *handle)
+static bool object_is_of(const struct family *candidate, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *object = slash ? slash + 1 : path;
+    return !candidate->object ||
+           strncmp(object, candidate->object, strlen(candidate->object)) == 0;
+}
+
+/* Handles of one family crash another's functions, so several signs must agree. */
+static const struct family *family_of(void *handle, const char *path)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (dlsym(handle, families[i]->marker) && text_is_of(families[i]))
+        if (object_is_of(families[i], path) && dlsym(handle, families[i]->marker) &&
+            text_is_of(families[i]))
             return families[i];
     }
     return NULL;
@@ -75,7 +87,7 @@ static void read_version(void *handle)
 static void choose_family(void *handle, const char *path)
 {
     read_version(handle);
-    const struct family *found = family_of(handle);
+    const struct family *found = family_of(handle, path);
     if (!recorder_wanted())
         return;
     if (!found)
@@ -159,6 +171,16 @@ static _Noreturn void undefined(const char *name)
     _exit(127); /* as the loader ends a program that calls what is not there */
 }
 
+/* Who serves an entry: the wrapper; the one of a function that is not recorded but has to be seen;
+ * or what stands behind us. */
+static void *choose_target(unsigned entry, void *next)
+{
+    void *target = NULL;
+    if (family)
+        target = is_local[entry / 2] ? family->quiet[entry] : family->wrappers[entry];
+    return target ? target : next;
+}
+
 void *dispatch_resolve(unsigned entry, const void *caller)
 {
     char name[TRACE_NAME_MAX];
@@ -170,7 +192,7 @@ void *dispatch_resolve(unsigned entry, const void *caller)
         undefined(name);
     if (!known)
         return next;
-    void *target = family && family->wrappers[entry] ? family->wrappers[entry] : next;
+    void *target = choose_target(entry, next);
     __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_RELEASE);
     __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_RELEASE);
     return target;

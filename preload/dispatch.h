@@ -24,12 +24,14 @@ struct family {
     enum trace_family id;
     const char *marker;       /* a symbol that libraries of this family define, no others */
     const char *const *texts; /* what its version text may begin with; NULL ends the list */
+    const char *object;       /* what its file's name begins with; NULL: any */
     void *const *wrappers;    /* [ENTRY_COUNT] */
+    void *const *quiet;       /* [ENTRY_COUNT]: of what is not recorded; NULL: none is needed */
     /* Gets what the wrappers need from the library; 0, or -1 if something is missing. */
     int (*attach)(void *library);
 };
 
-extern const struct family family_openmpi, family_mpich;
+extern const struct family family_openmpi, family_mpich, family_standard;
 
 extern void *dispatch_next_table[ENTRY_COUNT];
 

@@ -14,6 +14,7 @@
 #define COMM_SELF ((MPI_Comm)ABI_COMM_SELF)
 #define COMM_NULL ((MPI_Comm)ABI_COMM_NULL)
 #define REQUEST_NULL ((MPI_Request)ABI_REQUEST_NULL)
+#define OP_NO_OP ((MPI_Op)ABI_OP_NO_OP)
 
 static int (*type_size)(MPI_Datatype, int *);
 
@@ -60,5 +61,6 @@ const struct family family_mpich = {
     .marker = "MPIR_Dup_fn", /* named by mpi.h, hence part of the binary interface */
     .texts = texts,
     .wrappers = wrapper_table,
+    .quiet = quiet_table,
     .attach = attach,
 };

@@ -15,6 +15,7 @@ static struct {
     MPI_Comm world, self, null;
     MPI_Request null_request;
     MPI_Datatype null_datatype;
+    MPI_Op no_op;
     int (*c2f)(MPI_Comm);
     int (*type_size)(MPI_Datatype, int *);
 } openmpi;
@@ -23,6 +24,7 @@ static struct {
 #define COMM_SELF openmpi.self
 #define COMM_NULL openmpi.null
 #define REQUEST_NULL openmpi.null_request
+#define OP_NO_OP openmpi.no_op
 
 /* A program that is not position independent holds its own copy of the library's objects, and its
  * address is the one that both use: what the program sees is asked first. */
@@ -39,6 +41,7 @@ static int family_attach(void *library)
     openmpi.null = object(library, ABI_COMM_NULL_SYMBOL);
     openmpi.null_request = object(library, ABI_REQUEST_NULL_SYMBOL);
     openmpi.null_datatype = object(library, ABI_DATATYPE_NULL_SYMBOL);
+    openmpi.no_op = object(library, ABI_OP_NO_OP_SYMBOL);
     *(void **)&openmpi.c2f = dlsym(library, "PMPI_Comm_c2f");
     *(void **)&openmpi.type_size = dlsym(library, "PMPI_Type_size");
     return openmpi.world && openmpi.self && openmpi.null && openmpi.null_request &&
@@ -80,5 +83,6 @@ const struct family family_openmpi = {
     .marker = ABI_COMM_WORLD_SYMBOL,
     .texts = texts,
     .wrappers = wrapper_table,
+    .quiet = quiet_table,
     .attach = attach,
 };

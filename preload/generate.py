@@ -162,7 +162,7 @@ def signature(function):
         "bytes": fields["bytes"] or "-1",
         "peer": f"PEER({peer})" if peer else "PEER_NONE",
         "root": f"PEER({root})" if root else "PEER_NONE",
-        "tag": fields["tag"] or "-1",
+        "tag": f"TAG({fields['tag']})" if fields["tag"] else "-1",
         "communicator": f"COMMUNICATOR({comm})" if comm else "-1",
     }
     return initialisers + [f".{name} = {value}" for name, value in values.items()]
@@ -171,7 +171,7 @@ def signature(function):
 def memo_words(function):
     """What tells a call's signature, as words of a memo; None if more than plain arguments does."""
     attributes = function.attributes
-    if attributes.keys() & {"special", "requests", "flag", "frees"} | HOOKS:
+    if attributes.keys() & ({"special", "flag", "local"} | HOOKS):
         return None
     text = " ".join(expression for field in ("bytes", "peer", "tag", "comm", "root")
                     if (expression := function.field(field, *FIELD_PARAMETERS.get(field, ()))))

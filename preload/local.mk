@@ -20,12 +20,13 @@ preload/mpi_check.h: $(mpi_inputs)
 	$(mpi_generate) check $(mpi_table) > $@.tmp && mv $@.tmp $@
 
 libscope_preload_la_SOURCES = \
-	preload/abi/mpich.h preload/abi/openmpi.h \
+	preload/abi/callbacks.h preload/abi/mpich.h preload/abi/openmpi.h preload/abi/standard.h \
 	preload/clock.c preload/clock.h \
 	preload/communicator.c preload/communicator.h \
 	preload/dispatch.c preload/dispatch.h \
 	preload/family_mpich.c \
 	preload/family_openmpi.c \
+	preload/family_standard.c \
 	preload/glibc_compat.h \
 	preload/identity.c preload/identity.h \
 	preload/objects.c preload/objects.h \

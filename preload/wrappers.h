@@ -3,7 +3,7 @@
  *
  * Included once by each family_*.c, behind the family's ABI header and these of its own:
  *     HANDLE(h)                          a handle as a number
- *     COMM_WORLD, COMM_SELF, COMM_NULL, REQUEST_NULL
+ *     COMM_WORLD, COMM_SELF, COMM_NULL, REQUEST_NULL, OP_NO_OP
  *     int64_t datatype_size(MPI_Datatype)      bytes; -1: cannot be known
  *     bool is_communicator(MPI_Comm)           false: no handle that may be asked about
  *     uint64_t fortran_handle(MPI_Comm)
@@ -30,6 +30,7 @@
     X(Cartdim_get, (MPI_Comm, int *))                                                              \
     X(Comm_group, (MPI_Comm, MPI_Group *))                                                         \
     X(Comm_rank, (MPI_Comm, int *))                                                                \
+    X(Comm_remote_group, (MPI_Comm, MPI_Group *))                                                  \
     X(Comm_remote_size, (MPI_Comm, int *))                                                         \
     X(Comm_size, (MPI_Comm, int *))                                                                \
     X(Comm_test_inter, (MPI_Comm, int *))                                                          \
@@ -67,30 +68,46 @@ static inline int64_t bytes_of(int64_t count, MPI_Datatype datatype)
     return bytes;
 }
 
-static int64_t bytes_of_sum(const int *counts, int64_t n, MPI_Datatype datatype)
+/* counts[i], which large-count functions have wider than others. */
+static int64_t count_at(const void *counts, size_t width, int64_t i)
+{
+    return width == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
+}
+
+static int64_t bytes_of_sum(const void *counts, size_t width, int64_t n, MPI_Datatype datatype)
 {
     int64_t sum = 0;
     if (n < 0 || !counts)
         return -1;
     for (int64_t i = 0; i < n; i++) {
-        if (counts[i] < 0)
+        int64_t count = count_at(counts, width, i);
+        if (count < 0 || __builtin_add_overflow(sum, count, &sum))
             return -1;
-        sum += counts[i];
     }
     return bytes_of(sum, datatype);
 }
 
-static int64_t bytes_of_types(const int *counts, int64_t n, const MPI_Datatype *datatypes)
+static int64_t bytes_of_types(const void *counts, size_t width, int64_t n,
+                              const MPI_Datatype *datatypes)
 {
     int64_t sum = 0;
     if (n < 0 || !counts || !datatypes)
         return -1;
     for (int64_t i = 0; i < n; i++) {
-        int64_t bytes = counts[i] == 0 ? 0 : bytes_of(counts[i], datatypes[i]);
+        int64_t count = count_at(counts, width, i);
+        int64_t bytes = count == 0 ? 0 : bytes_of(count, datatypes[i]);
         if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum))
             return -1;
     }
     return sum;
+}
+
+static int64_t bytes_of_partitions(int partitions, MPI_Count count, MPI_Datatype datatype)
+{
+    int64_t all;
+    if (partitions < 0 || __builtin_mul_overflow(partitions, count, &all))
+        return -1;
+    return bytes_of(all, datatype);
 }
 
 static inline int32_t translated(int rank)
@@ -108,56 +125,78 @@ static inline int32_t translated(int rank)
 }
 
 #define BYTES(count, datatype) bytes_of(count, datatype)
-#define SUM(counts, n, datatype) bytes_of_sum(counts, n, datatype)
-#define SUM_TYPES(counts, n, datatypes) bytes_of_types(counts, n, datatypes)
+#define SUM(counts, n, datatype) bytes_of_sum(counts, sizeof *(counts), n, datatype)
+#define SUM_TYPES(counts, n, datatypes) bytes_of_types(counts, sizeof *(counts), n, datatypes)
+#define PARTITIONS(partitions, count, datatype) bytes_of_partitions(partitions, count, datatype)
+/* In an intercommunicator the root's group names itself instead of a root: the root's arguments are
+ * others than its members', and those who are neither have none. */
+#define ROOTED(root, members, own)                                                                 \
+    ((root) == ABI_ROOT ? (own) : (root) == ABI_PROC_NULL ? 0 : (members))
+#define IS_NO_OP(op) ((op) == OP_NO_OP)
 #define IN_PLACE(buffer) ((buffer) == ABI_IN_PLACE)
 #define PEER(rank) translated(rank)
+#define TAG(tag) ((tag) == ABI_ANY_TAG ? -1 : (tag))
 #define IS_WILDCARD(source, tag) ((source) == ABI_ANY_SOURCE || (tag) == ABI_ANY_TAG)
 
 /* --- communicators ---------------------------------------------------------------------------- */
 
-/* The members' world ranks as runs, into answer. */
-static void ask_members(MPI_Comm comm, struct communicator_answer *answer)
+/* The world ranks of a group of n as runs, in pages_take memory of *room bytes; their number. 0 if
+ * they cannot be told: memory is out, or (*foreign) a member is of another world. */
+static uint32_t ask_members(MPI_Group group, size_t n, struct trace_rank_run **runs, size_t *room,
+                            bool *foreign)
 {
-    MPI_Group group, world;
-    size_t n = answer->size, room = 2 * n * sizeof(int);
-    int *ranks = pages_take(room);
+    MPI_Group world;
+    size_t ranks_room = 2 * n * sizeof(int);
+    int *ranks = pages_take(ranks_room);
+    uint32_t count = 0;
 
-    answer->run_room = n * sizeof *answer->runs;
-    answer->runs = pages_take(answer->run_room);
-    if (!ranks || !answer->runs || ask.Comm_group(comm, &group) != MPI_SUCCESS)
-        goto none;
-    if (ask.Comm_group(COMM_WORLD, &world) != MPI_SUCCESS) {
-        ask.Group_free(&group);
-        goto none;
+    *foreign = false;
+    *room = n * sizeof **runs;
+    *runs = pages_take(*room);
+    if (ranks && *runs && ask.Comm_group(COMM_WORLD, &world) == MPI_SUCCESS) {
+        int *in_world = ranks + n;
+        for (size_t i = 0; i < n; i++)
+            ranks[i] = (int)i;
+        int result = ask.Group_translate_ranks(group, (int)n, ranks, world, in_world);
+        ask.Group_free(&world);
+        for (size_t i = 0; result == MPI_SUCCESS && i < n; i++)
+            *foreign |= in_world[i] < 0;
+        if (result == MPI_SUCCESS && !*foreign)
+            count = communicator_runs(in_world, (uint32_t)n, *runs);
     }
-    int *in_world = ranks + n;
-    for (size_t i = 0; i < n; i++)
-        ranks[i] = (int)i;
-    int result = ask.Group_translate_ranks(group, (int)n, ranks, world, in_world);
+    pages_give(ranks, ranks_room);
+    if (count == 0) {
+        pages_give(*runs, *room);
+        *runs = NULL;
+        *room = 0;
+    }
+    return count;
+}
+
+/* Who is on the other side of an intercommunicator. */
+static void ask_remote(MPI_Comm comm, struct communicator_answer *answer)
+{
+    MPI_Group group;
+    struct trace_rank_run *runs;
+    size_t room;
+    bool foreign;
+    if (ask.Comm_remote_group(comm, &group) != MPI_SUCCESS)
+        return;
+    uint32_t count = ask_members(group, answer->peers, &runs, &room, &foreign);
     ask.Group_free(&group);
-    ask.Group_free(&world);
-    for (size_t i = 0; result == MPI_SUCCESS && i < n; i++) {
-        if (in_world[i] < 0) /* a member from another world */
-            goto none;
-    }
-    if (result != MPI_SUCCESS)
-        goto none;
-    answer->run_count = communicator_runs(in_world, answer->size, answer->runs);
-    pages_give(ranks, room);
-    return;
-
-none:
-    pages_give(ranks, room);
-    pages_give(answer->runs, answer->run_room);
-    answer->runs = NULL;
-    answer->run_room = 0;
+    answer->foreign |= foreign;
+    if (count == 0)
+        return;
+    answer->remote_hash = communicator_hash_runs(runs, count);
+    answer->remote_first = runs[0].first;
+    pages_give(runs, room);
 }
 
 /* Asks the library about a communicator: local questions only. */
 static bool ask_communicator(MPI_Comm comm, struct communicator_answer *answer)
 {
     int rank, size, inter, peers;
+    MPI_Group group;
     *answer = (struct communicator_answer){.kind = COMMUNICATOR_INTRA};
     if (ask.Comm_rank(comm, &rank) != MPI_SUCCESS || ask.Comm_size(comm, &size) != MPI_SUCCESS ||
         ask.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
@@ -170,7 +209,13 @@ static bool ask_communicator(MPI_Comm comm, struct communicator_answer *answer)
     answer->size = (uint32_t)size;
     answer->peers = (uint32_t)peers;
     answer->fortran_handle = fortran_handle(comm);
-    ask_members(comm, answer);
+    if (ask.Comm_group(comm, &group) == MPI_SUCCESS) {
+        answer->run_count = ask_members(group, answer->size, &answer->runs, &answer->run_room,
+                                        &answer->foreign);
+        ask.Group_free(&group);
+    }
+    if (inter)
+        ask_remote(comm, answer);
     return true;
 }
 
@@ -228,10 +273,13 @@ static int64_t communicator_size(struct recorder_thread *thread, MPI_Comm comm)
 }
 
 /* counts[my rank], which MPI_IN_PLACE makes the size of the own part. */
-static int64_t own_count(struct recorder_thread *thread, const int *counts, MPI_Comm comm)
+static int64_t own_count(struct recorder_thread *thread, const void *counts, size_t width,
+                         MPI_Comm comm)
 {
     const struct communicator *c = communicator_of(thread, comm);
-    return c && counts && c->facts.kind == COMMUNICATOR_INTRA ? counts[c->facts.rank] : -1;
+    return c && counts && c->facts.kind == COMMUNICATOR_INTRA
+               ? count_at(counts, width, c->facts.rank)
+               : -1;
 }
 
 static bool is_root(struct recorder_thread *thread, int root, MPI_Comm comm)
@@ -273,7 +321,7 @@ static int64_t neighbors(struct recorder_thread *thread, MPI_Comm comm)
 #define COMMUNICATOR(comm) communicator_id(call.thread, comm)
 #define PEERS(comm) communicator_peers(call.thread, comm)
 #define OWN_SIZE(comm) communicator_size(call.thread, comm)
-#define OWN(counts, comm) own_count(call.thread, counts, comm)
+#define OWN(counts, comm) own_count(call.thread, counts, sizeof *(counts), comm)
 #define IS_ROOT(root, comm) is_root(call.thread, root, comm)
 #define NEIGHBORS(comm) neighbors(call.thread, comm)
 
@@ -284,6 +332,9 @@ static void copy_answer(const struct communicator *parent, struct communicator_a
     const struct trace_communicator *facts = &parent->facts;
     *answer = (struct communicator_answer){
         .kind = facts->kind, .rank = facts->rank, .size = facts->size, .peers = parent->peers};
+    answer->foreign = parent->foreign;
+    answer->remote_hash = parent->remote_hash;
+    answer->remote_first = parent->remote_first;
     answer->run_room = facts->run_count * sizeof *facts->runs;
     answer->runs = answer->run_room ? pages_take(answer->run_room) : NULL;
     if (!answer->runs)
@@ -311,6 +362,52 @@ static void communicator_made(struct call *call, int result, MPI_Comm comm, cons
     struct communicator *c = communicator_add(HANDLE(*made), parent, creation, &answer);
     if (c)
         recorder_define_communicator(call->thread, c);
+}
+
+/* Tags of both kinds as what makes keys differ; never 0, which is no tag. */
+static inline uint64_t tag_hash_number(int tag)
+{
+    return (uint64_t)(uint32_t)tag | UINT64_C(1) << 32;
+}
+
+static inline uint64_t tag_hash_text(const char *tag)
+{
+    return communicator_hash(tag, strlen(tag)) | UINT64_C(1) << 33;
+}
+
+#define TAG_HASH(tag) _Generic((tag), int: tag_hash_number, const char *: tag_hash_text)(tag)
+
+/* After a creation that is collective over the new communicator alone. tag_hash 0: there is nothing
+ * that all members know. */
+static inline void communicator_joined(struct call *call, int result, const MPI_Comm *made,
+                                       uint64_t tag_hash)
+{
+    struct communicator_answer answer;
+    if (result != MPI_SUCCESS || *made == COMM_NULL || !ask_communicator(*made, &answer))
+        return;
+    struct communicator *c = communicator_add_joined(HANDLE(*made), tag_hash, &answer);
+    if (c)
+        recorder_define_communicator(call->thread, c);
+}
+
+/* The communicator to those who spawned this world, each time it is asked for. */
+static inline void communicator_parent(struct call *call, int result, const MPI_Comm *made)
+{
+    struct communicator_answer answer;
+    if (result != MPI_SUCCESS || *made == COMM_NULL || communicator_find(HANDLE(*made)) ||
+        !ask_communicator(*made, &answer))
+        return;
+    struct communicator *c = communicator_add_parent(HANDLE(*made), &answer);
+    if (c)
+        recorder_define_communicator(call->thread, c);
+}
+
+static inline void communicator_named(struct call *call, int result, MPI_Comm comm,
+                                      const char *name)
+{
+    const struct communicator *c = communicator_of(call->thread, comm);
+    if (result == MPI_SUCCESS && c && name)
+        trace_stream_name(&call->thread->stream, c->facts.id, name);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -397,7 +494,10 @@ static bool completion_one(const struct completion *completion, int index,
     if (index < 0 || index >= completion->count ||
         completion->handles[index] == HANDLE(REQUEST_NULL))
         return false;
-    uint32_t id = request_finished(completion->handles[index], &completion->array[index]);
+    /* A handle that the call left in its place is persistent, or was only looked at. */
+    bool stays = completion->array[index] != REQUEST_NULL;
+    uint32_t id = (stays ? request_look : request_finished)(completion->handles[index],
+                                                            &completion->array[index]);
     add_origin(signature, request_origin(id), first);
     return true;
 }
@@ -405,8 +505,8 @@ static bool completion_one(const struct completion *completion, int index,
 /* Forgets the requests that finished and labels the call with what they have in common. done: how
  * many finished, at indices or else from the first on; -1: the call failed, and those whose handle
  * became null did. */
-static void completion_end(struct completion *completion, struct call *call,
-                           struct trace_signature *signature, int done, const int *indices)
+static void completion_forget(struct completion *completion, struct trace_signature *signature,
+                              int done, const int *indices)
 {
     bool first = true, known = done >= 0;
     int candidates = known ? done : completion->count;
@@ -417,14 +517,27 @@ static void completion_end(struct completion *completion, struct call *call,
         if (completion_one(completion, index, signature, first))
             first = false;
     }
-    if (known && done > 0 && indices)
+    if (completion->room)
+        pages_give(completion->handles, completion->room);
+}
+
+/* The same, and records it. */
+static void completion_end(struct completion *completion, struct call *call,
+                           struct trace_signature *signature, int done, const int *indices)
+{
+    completion_forget(completion, signature, done, indices);
+    if (done > 0 && indices)
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
     if (done == 0)
         signature->operation = OPERATION_POLL(signature->operation);
     if (completion->count != 1 || done == 0)
         call_relabel(call, signature);
-    if (completion->room)
-        pages_give(completion->handles, completion->room);
+}
+
+/* The end of a call that is not recorded. */
+static inline void call_leave(struct call *call)
+{
+    call->thread->frame = call->outer;
 }
 
 static inline void call_relabel_poll(struct call *call, struct trace_signature *signature)
@@ -453,7 +566,7 @@ static void opened(int result, enum mpi_function function, const struct trace_sy
     ask.Query_thread(&level);
     recorder_open(&(struct recorder_world){.rank = (uint32_t)rank,
                                            .size = (uint32_t)size,
-                                           .thread_level = level,
+                                           .thread_level = ABI_THREAD_LEVEL(level),
                                            .family = FAMILY,
                                            .many_threads = level == ABI_THREAD_MULTIPLE},
                   function, before);

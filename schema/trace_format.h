@@ -30,7 +30,12 @@ enum {
 
 enum trace_clock { CLOCK_SOURCE_MONOTONIC = 0, CLOCK_SOURCE_TSC = 1, CLOCK_SOURCE_CNTVCT = 2 };
 
-enum trace_family { FAMILY_UNKNOWN = 0, FAMILY_OPENMPI = 1, FAMILY_MPICH = 2 };
+enum trace_family {
+    FAMILY_UNKNOWN = 0,
+    FAMILY_OPENMPI = 1,
+    FAMILY_MPICH = 2,
+    FAMILY_STANDARD = 3, /* the standard binary interface of MPI 5.0 */
+};
 
 /* Why a trace stopped taking events. */
 enum trace_stop {
@@ -96,6 +101,7 @@ struct trace_state {
     uint32_t sync_sequence;  /* odd while last_sync changes */
     uint32_t padding;
     struct trace_sync last_sync;
+    uint64_t closed_size; /* bytes of the file when it was closed: fewer now, and it was cut off */
 };
 
 /* One cache line per thread: the call in flight. */
@@ -134,6 +140,7 @@ enum trace_tag {
         5,              /* zigzag source, tag, bytes: what the next event's wildcard receive got */
     TRACE_TAG_SYNC = 6, /* ticks (8 bytes), monotonic (8), realtime (8) */
     TRACE_TAG_COMPLETION = 7, /* varint indices of the requests that the next event finished */
+    TRACE_TAG_NAME = 8,       /* varint communicator id, its name: the rest of the payload */
     TRACE_TAG_EVENT = 16
 };
 

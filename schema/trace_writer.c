@@ -246,6 +246,8 @@ void trace_writer_close(struct trace_writer *writer)
         return;
     writer->read_clocks(&sync);
     trace_writer_sync(writer, &sync);
+    off_t size = lseek(writer->fd, 0, SEEK_END);
+    writer->state->closed_size = size > 0 ? (uint64_t)size : 0;
     __atomic_store_n(&writer->state->phase, PHASE_CLOSED, __ATOMIC_RELEASE);
     write_pages(writer);
     trace_writer_abandon(writer);
@@ -482,6 +484,16 @@ void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t t
     p = varint_put(p, zigzag_encode(bytes));
     if (room_for(stream, sizeof payload))
         put_control(stream, TRACE_TAG_RESOLVE, payload, (size_t)(p - payload));
+}
+
+void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const char *name)
+{
+    unsigned char payload[CONTROL_MAX];
+    size_t length = strnlen(name, TRACE_NAME_MAX);
+    unsigned char *p = varint_put(payload, communicator);
+    memcpy(p, name, length);
+    if (room_for(stream, sizeof payload))
+        put_control(stream, TRACE_TAG_NAME, payload, (size_t)(p + length - payload));
 }
 
 void trace_stream_completion(struct trace_stream *stream, const int *indices, size_t count)

@@ -97,6 +97,10 @@ uint32_t trace_stream_operation(struct trace_stream *stream, enum mpi_kind kind,
 uint32_t trace_stream_signature(struct trace_stream *stream, const struct trace_signature *s);
 void trace_stream_communicator(struct trace_stream *stream, const struct trace_communicator *c);
 
+/* Writes the name that the program gave a communicator, cut at TRACE_NAME_MAX bytes; the last one
+ * in the trace holds. */
+void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const char *name);
+
 /* Writes a sync point into the stream and the state page. */
 void trace_stream_sync(struct trace_stream *stream);
 

@@ -14,14 +14,22 @@ struct abi_status {
 #ifndef MPI_VERSION
 typedef int MPI_Comm;
 typedef int MPI_Datatype;
+typedef int MPI_Errhandler;
+typedef struct ADIOI_FileD *MPI_File;
 typedef int MPI_Group;
 typedef int MPI_Info;
 typedef int MPI_Message;
 typedef int MPI_Op;
 typedef int MPI_Request;
+typedef int MPI_Session;
+typedef int MPI_Win;
 typedef struct abi_status MPI_Status;
 typedef long MPI_Aint;
+typedef long MPI_Count; /* long long in MPICH 5: the same to a caller */
+typedef long MPI_Offset;
 enum { MPI_SUCCESS = 0 };
+
+#include "preload/abi/callbacks.h"
 #endif
 
 enum {
@@ -40,6 +48,7 @@ enum {
     ABI_COMM_NULL = 0x04000000,
     ABI_REQUEST_NULL = 0x2c000000,
     ABI_DATATYPE_NULL = 0x0c000000,
+    ABI_OP_NO_OP = 0x5800000e,
 
     /* A handle carries its kind; a basic datatype's also its size, in these bits. The null handle
      * of a kind has the kind's bits alone. */
@@ -48,6 +57,7 @@ enum {
     ABI_DATATYPE_BASIC = 0x4c000000,
 };
 #define ABI_DATATYPE_BASIC_SIZE(handle) ((handle) >> 8 & 0xff)
+#define ABI_THREAD_LEVEL(level) (level)
 #define ABI_STATUS_IGNORE ((MPI_Status *)1)
 #define ABI_IN_PLACE ((void *)-1)
 

@@ -17,14 +17,22 @@ struct abi_status {
 #ifndef MPI_VERSION
 typedef struct ompi_communicator_t *MPI_Comm;
 typedef struct ompi_datatype_t *MPI_Datatype;
+typedef struct ompi_errhandler_t *MPI_Errhandler;
+typedef struct ompi_file_t *MPI_File;
 typedef struct ompi_group_t *MPI_Group;
 typedef struct ompi_info_t *MPI_Info;
 typedef struct ompi_message_t *MPI_Message;
 typedef struct ompi_op_t *MPI_Op;
 typedef struct ompi_request_t *MPI_Request;
+typedef struct ompi_instance_t *MPI_Session;
+typedef struct ompi_win_t *MPI_Win;
 typedef struct abi_status MPI_Status;
 typedef ptrdiff_t MPI_Aint;
+typedef long long MPI_Count;
+typedef long long MPI_Offset;
 enum { MPI_SUCCESS = 0 };
+
+#include "preload/abi/callbacks.h"
 #endif
 
 enum {
@@ -38,6 +46,7 @@ enum {
     ABI_DIST_GRAPH = 3,
     ABI_THREAD_MULTIPLE = 3,
 };
+#define ABI_THREAD_LEVEL(level) (level)
 #define ABI_STATUS_IGNORE ((MPI_Status *)0)
 #define ABI_IN_PLACE ((void *)1)
 
@@ -47,5 +56,6 @@ enum {
 #define ABI_COMM_NULL_SYMBOL "ompi_mpi_comm_null"
 #define ABI_REQUEST_NULL_SYMBOL "ompi_request_null"
 #define ABI_DATATYPE_NULL_SYMBOL "ompi_mpi_datatype_null"
+#define ABI_OP_NO_OP_SYMBOL "ompi_mpi_op_no_op"
 
 #endif
