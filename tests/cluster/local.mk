@@ -2,12 +2,15 @@
 # The scenarios on a real Slurm cluster with real MPI, which contrib/run-tests.sh runs.
 EXTRA_DIST += \
 	tests/cluster/environment-untouched.t \
+	tests/cluster/exit-status.t \
+	tests/cluster/lib.sh \
 	tests/cluster/mpi4py.t \
 	tests/cluster/no-mpi-leaves-nothing.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
 	tests/cluster/programs/chroot_plugin.c \
 	tests/cluster/programs/compare_tally.py \
+	tests/cluster/programs/death.c \
 	tests/cluster/programs/every_call.c \
 	tests/cluster/programs/exchange.py \
 	tests/cluster/programs/plain.c \

@@ -21,11 +21,12 @@ in_work() {
     as_user env --chdir="$work" "$@"
 }
 
-# run CMD...: the same, and leaves what it did in $status, $out and $err.
+# run CMD...: the same, and leaves what it did in $status, $out and $err. What hangs is ended, with
+# status 124.
 # shellcheck disable=SC2034 # for the scenarios
 run() {
     status=0
-    in_work "$@" >"$results/out" 2>"$results/err" </dev/null || status=$?
+    in_work timeout --kill-after=5 60 "$@" >"$results/out" 2>"$results/err" </dev/null || status=$?
     out=$(<"$results/out") err=$(<"$results/err")
 }
 

@@ -592,6 +592,7 @@ int main(int argc, char **argv)
     left = (rank + RANKS - 1) % RANKS;
     right = (rank + 1) % RANKS;
 
+    tally_connect(rank, size);
     blocking_messages();
     probes();
     requests_one_by_one();
@@ -604,9 +605,8 @@ int main(int argc, char **argv)
     communicators();
     neighbours();
 
-    printf("rank %d of %d is done\n", rank, size);
     tally_call("finalize", "other", NONE, NONE, NONE, NONE, "-1");
-    tally_write(rank);
+    tally_leave(rank, size);
     MPI_Finalize();
     return 0;
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicates, tallies what it did, and ends in the way that is asked for.
+ *
+ * Usage: death WAY [RANK]    WAY: finalize3, exit3, exit0, _exit3, abort, segv, kill, mpi_abort
+ * With RANK that rank alone ends so, the others are in MPI_Barrier then.
+ */
+#include "tally.h"
+
+#include <signal.h>
+
+static void end(const char *way)
+{
+    volatile int *nowhere = NULL;
+    if (strcmp(way, "exit3") == 0)
+        exit(3);
+    if (strcmp(way, "exit0") == 0)
+        exit(0);
+    if (strcmp(way, "_exit3") == 0)
+        _exit(3);
+    if (strcmp(way, "abort") == 0)
+        abort();
+    if (strcmp(way, "segv") == 0)
+        *nowhere = 1;
+    if (strcmp(way, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(way, "mpi_abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 5);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, token = 0;
+    const char *way = argc > 1 ? argv[1] : "";
+
+    tally_call("init", "other", NONE, NONE, NONE, NONE, "-1");
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    tally_connect(rank, size);
+    for (int i = 0; i < 100; i++) {
+        int dest = (rank + (i % 2 ? 1 : size - 1)) % size;
+        int source = (rank + (i % 2 ? size - 1 : 1)) % size;
+        tally_message("sendrecv_replace", sizeof token, dest, i % 7);
+        MPI_Sendrecv_replace(&token, 1, MPI_INT, dest, i % 7, source, i % 7, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+    }
+    tally_collective("barrier", 0, NONE, "0");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(way, "finalize3") == 0)
+        tally_call("finalize", "other", NONE, NONE, NONE, NONE, "-1");
+    if (strcmp(way, "mpi_abort") == 0 && (argc < 3 || atoi(argv[2]) == rank))
+        tally_call("abort", "other", NONE, NONE, NONE, NONE, "0");
+    tally_leave(rank, size);
+    if (strcmp(way, "finalize3") == 0) {
+        MPI_Finalize();
+        return 3;
+    }
+    if (argc < 3 || atoi(argv[2]) == rank)
+        end(way);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return 99; /* not reached: the others wait for the one that died */
+}
