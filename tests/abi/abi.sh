@@ -19,7 +19,8 @@ grep -E "^CHECK\(($(paste -sd '|' "$work/both"))," "$top_builddir/preload/mpi_ch
 [[ $(wc -l <"$work/checks.h") -gt 80 ]]
 result $? "mpi.h declares $(wc -l <"$work/checks.h") functions of the table"
 
-"$mpicc" -std=gnu11 -Wall -I"$top_srcdir" -I"$top_builddir" -I"$work" \
+# Without const, which came to some parameters late and is nothing to a call.
+"$mpicc" -std=gnu11 -Wall -Wno-deprecated-declarations -Dconst= -I"$top_srcdir" -I"$top_builddir" -I"$work" \
     -DABI_HEADER="\"preload/abi/${family:?}.h\"" -DABI_CHECKS='"checks.h"' -DFIRST_RESULT=2 \
     -o "$work/abi_check" "$top_srcdir/tests/abi/abi_check.c" -ldl >"$work/messages" 2>&1
 result $? "constants, layouts and prototypes are those of mpi.h"
