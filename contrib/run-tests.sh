@@ -1,0 +1,279 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every test there is, from a fresh Debian 12: unit, dispatch (also for aarch64), distribution,
+# a real Slurm cluster with two MPIs, and the look at our shell scripts.
+set -uo pipefail
+
+usage() {
+    cat <<'USAGE'
+Usage: contrib/run-tests.sh [--build DIR]
+
+Installs the Debian packages, builds scope-profile and runs every test: make check, the
+same for aarch64 under qemu, make distcheck, and the scenarios of tests/cluster on a
+private two-host Slurm cluster. Run it as root. The last line says how many tests passed
+and failed; exit status 0 if none failed and each skipped one is in tests/skips-allowed.
+
+  --build DIR   build below DIR (default build/)
+  --help        print this text
+USAGE
+}
+
+build_option=''
+while (($#)); do
+    case $1 in
+    --help)
+        usage
+        exit 0
+        ;;
+    --build)
+        build_option=${2:?--build needs a directory}
+        shift
+        ;;
+    --build=*) build_option=${1#*=} ;;
+    *)
+        printf 'run-tests.sh: unknown argument "%s"\n' "$1" >&2
+        usage >&2
+        exit 64
+        ;;
+    esac
+    shift
+done
+
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+. "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+need_root || exit
+choose_build "$build_option" || exit
+step_total=8
+passed=0 failed=0
+cluster=''
+readonly script_timeout=300 # seconds for one scenario: a hang is a failure, not a lost CI
+
+# --- counting ------------------------------------------------------------------------------------
+
+count_passed() {
+    passed=$((passed + $1))
+}
+
+# failure NAME: one failed test
+failure() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$1"
+}
+
+# one NAME CMD...: a part that counts as one test
+one() {
+    local name=$1
+    shift
+    if "$@"; then
+        count_passed 1
+    else
+        failure "$name"
+    fi
+}
+
+# skipped TEST REASON: allowed if a line of tests/skips-allowed is TEST
+skipped() {
+    if grep -qxF -- "$1" <(sed 's/ *#.*//' "$top/tests/skips-allowed"); then
+        printf 'skipped: %s (%s)\n' "$1" "$2"
+    else
+        failure "$1 was skipped ($2) and is not in tests/skips-allowed"
+    fi
+}
+
+# count_tap NAME FILE STATUS: count the results in the TAP output FILE of the script NAME
+count_tap() {
+    local name=$1 file=$2 status=$3 planned line results=0 bad=0
+    planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$file" | head -n 1)
+    while IFS= read -r line; do
+        results=$((results + 1))
+        case $line in
+        *' # '[Ss][Kk][Ii][Pp]*)
+            line=${line#ok * - }
+            skipped "$name: ${line%% # *}" "${line##* # }"
+            ;;
+        'not ok'*)
+            bad=$((bad + 1))
+            failure "$name: ${line#not ok * - }"
+            ;;
+        *) count_passed 1 ;;
+        esac
+    done < <(grep -E '^(not )?ok\b' "$file")
+    if [[ $planned == 0 ]]; then
+        skipped "$name" "$(sed -n 's/^1\.\.0 *#* *//p' "$file" | head -n 1)"
+    elif [[ $planned != "$results" ]]; then
+        failure "$name: ${planned:-no} tests were planned, $results have a result"
+    elif ((status != 0 && bad == 0)); then
+        failure "$name: exit status $status"
+    fi
+}
+
+# count_criterion NAME FILE: count what Criterion's last line says
+count_criterion() {
+    local name=$1 file=$2 good bad
+    good=$(sed -n 's/.*Passing: *\([0-9]*\).*/\1/p' "$file" | tail -n 1)
+    bad=$(sed -n 's/.*Failing: *\([0-9]*\).*Crashing: *\([0-9]*\).*/\1+\2/p' "$file" | tail -n 1)
+    count_passed "$good"
+    bad=$((bad))
+    ((bad == 0)) || printf 'FAILED: %s: %d of its tests\n' "$name" "$bad"
+    failed=$((failed + bad))
+}
+
+# count_check DIR PREFIX: count the results of `make check` in the build directory DIR
+count_check() {
+    local trs log name plain status before
+    while IFS= read -r trs; do
+        log=${trs%.trs}.log
+        name=$2${log#"$1"/}
+        name=${name%.log}
+        plain=$(strip_colours "$log")
+        before=$failed
+        if grep -q 'Synthesis: Tested' <<<"$plain"; then
+            count_criterion "$name" <(printf '%s\n' "$plain")
+            grep -q '^:global-test-result: PASS' "$trs" || ((failed > before)) || failure "$name"
+        elif grep -q '^1\.\.[0-9]' "$log"; then
+            # automake's driver notes a bad exit status as a result of its own: ERROR.
+            status=0
+            ! grep -q '^:test-result: ERROR' "$trs" || status=1
+            count_tap "$name.t" "$log" "$status"
+        elif grep -q '^:global-test-result: PASS' "$trs"; then
+            count_passed 1
+        elif grep -q '^:global-test-result: SKIP' "$trs"; then
+            skipped "$name" "see $log"
+        else
+            failure "$name"
+        fi
+        ((failed == before)) || sed 's/^/    /' <<<"$plain"
+    done < <(find "$1" -name '*.trs' | sort)
+}
+
+strip_colours() {
+    sed 's/\x1b\[[0-9;]*m//g' "$1"
+}
+
+# --- the parts -----------------------------------------------------------------------------------
+
+# check DIR PREFIX: make check in DIR, each of its tests counted
+check() {
+    local before=$((passed + failed))
+    cd "$1" || return
+    find . -name '*.trs' -delete
+    # A failed test fails make: the results say which.
+    quietly "$build/logs/check-${1##*/}.log" make -j"$(nproc)" -k check >"$build/logs/check.out"
+    local status=$?
+    head -n 1 "$build/logs/check.out"
+    cd "$top" || return
+    count_check "$1" "$2"
+    if ((passed + failed == before)); then
+        tail -n 30 "$build/logs/check-${1##*/}.log"
+        failure "$2make check: there are no results"
+    elif ((status != 0 && failed == 0)); then
+        tail -n 30 "$build/logs/check-${1##*/}.log"
+        failure "$2make check: exit status $status"
+    fi
+    echo "$((passed + failed - before)) tests"
+}
+
+build_aarch64() {
+    mkdir -p "$build/aarch64" && cd "$build/aarch64" || return
+    quietly "$build/logs/configure-aarch64.log" "$top/configure" --host=aarch64-linux-gnu \
+        --enable-preload-only --enable-werror || return
+    quietly "$build/logs/make-aarch64.log" make -j"$(nproc)"
+}
+
+distcheck() {
+    cd "$build/native" || return
+    quietly "$build/logs/distcheck.log" make -j"$(nproc)" distcheck
+}
+
+# run_scenario FILE: one TAP script against the cluster
+run_scenario() {
+    local name=${1##*/} status=0 begun=$SECONDS before=$failed
+    local log=$build/logs/$name.log
+    timeout --kill-after=10 "$script_timeout" "$1" >"$log" 2>"$log.err" </dev/null || status=$?
+    count_tap "$name" "$log" "$status"
+    printf '%-36s %3d results, %3d s\n' "$name" "$(grep -cE '^(not )?ok\b' "$log")" \
+        $((SECONDS - begun))
+    ((failed == before)) || sed 's/^/    /' "$log" "$log.err"
+}
+
+run_scenarios() {
+    local scenario
+    export SP_TOP=$top SP_STAGE=$build/stage SP_PYTHON=$build/python/bin/python SP_CLUSTER=$cluster
+    for scenario in "$top"/tests/cluster/*.t; do
+        run_scenario "$scenario"
+    done
+}
+
+start_cluster() {
+    cluster=$(mktemp -d /tmp/scope-tests.XXXXXX)
+    show "$top/contrib/mini-cluster" up --dir "$cluster" --plugstack-line "$(plugstack_line)"
+}
+
+lint() {
+    local -a scripts
+    mapfile -t scripts < <(find "$top/contrib" "$top/.ci" "$top/tests" -type f \
+        -exec grep -lE '^#!/bin/(ba)?sh' {} +)
+    scripts+=("$top/contrib/steps.sh" "$top/tests/cluster/lib.sh" "$top/tests/cluster/scenario.sh")
+    quietly "$build/logs/shellcheck.log" shellcheck --severity=warning --exclude=SC1091 \
+        "${scripts[@]#"$top"/}"
+}
+
+finish() {
+    local status=$?
+    trap '' INT TERM HUP
+    trap - EXIT
+    [[ -z $cluster ]] || one "mini-cluster down" "$top/contrib/mini-cluster" down --dir "$cluster"
+    ((status == 0 && failed > 0)) && status=1
+    if ((status == 0)); then
+        printf '\nrun-tests: success after %d s\n' "$SECONDS"
+    else
+        printf '\nrun-tests: FAILED after %d s; logs are in %s\n' "$SECONDS" "$build/logs"
+    fi
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# give_up NAME: nothing that follows makes sense without this part
+give_up() {
+    failure "$1"
+    exit 1
+}
+
+heading "Installing Debian packages"
+quietly "$build/logs/packages.log" install_packages || give_up "installing packages"
+tail -n 1 "$build/logs/packages.log"
+
+heading "Installing the Python package scope-profiler"
+make_python || give_up "installing scope-profiler"
+export SP_PYTHON=$build/python/bin/python
+
+heading "Building scope-profile"
+build_and_stage || give_up "building"
+
+heading "make check"
+check "$build/native" ''
+
+heading "The preload library for aarch64, under qemu"
+if build_aarch64; then
+    check "$build/aarch64" 'aarch64: '
+else
+    failure "building for aarch64"
+fi
+
+heading "make distcheck"
+one "make distcheck" distcheck
+cd "$top" || exit
+
+heading "Scenarios on a Slurm cluster of two hosts"
+if start_cluster; then
+    run_scenarios
+else
+    failure "starting the cluster"
+fi
+
+heading "shellcheck"
+cd "$top" || exit
+one shellcheck lint
