@@ -4,8 +4,11 @@ EXTRA_DIST += \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/lib.sh \
+	tests/cluster/mini-cluster.t \
 	tests/cluster/mpi4py.t \
+	tests/cluster/netpipe.t \
 	tests/cluster/no-mpi-leaves-nothing.t \
+	tests/cluster/options.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
 	tests/cluster/programs/chroot_plugin.c \

@@ -27,7 +27,7 @@ in_work() {
 run() {
     status=0
     in_work timeout --kill-after=5 60 "$@" >"$results/out" 2>"$results/err" </dev/null || status=$?
-    out=$(<"$results/out") err=$(<"$results/err")
+    out=$(tr -d '\0' <"$results/out") err=$(tr -d '\0' <"$results/err")
 }
 
 # passes NAME CMD...: one test, of the exit status of CMD (as whoever runs the scenario).
