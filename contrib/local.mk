@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Scripts around the programs, and the example that the quickstart profiles.
 EXTRA_DIST += contrib/mini-cluster contrib/packages.sh contrib/quickstart.sh contrib/run-tests.sh \
-	contrib/steps.sh examples/stencil.c tests/cluster/lib.sh tests/skips-allowed
+	contrib/steps.sh examples/stencil.c tests/cluster/lib.sh tests/cluster/mini-cluster.t \
+	tests/skips-allowed
