@@ -620,7 +620,8 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
     if (!call_enter(&call, caller, pmpi))
         return next(request, status);
     bool null = !request || *request == REQUEST_NULL;
-    uint32_t origin = null ? REQUEST_ORIGIN_UNKNOWN : request_finished(HANDLE(*request), request);
+    uint64_t handle = null ? 0 : HANDLE(*request);
+    uint32_t origin = null ? REQUEST_ORIGIN_UNKNOWN : request_finished(handle, request);
     const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
     if (!call_begin_again(&call, word, 2)) {
         struct trace_signature signature = bare_signature(FUNCTION_MPI_Wait);
@@ -630,6 +631,8 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
     }
     int result = next(request, status);
     call_stop(&call);
+    if (!null && *request != REQUEST_NULL) /* it is persistent */
+        request_started(handle, request, origin);
     call_record(&call);
     return result;
 }
