@@ -279,7 +279,7 @@ def long_way(function, words):
             f"return result;")
 
 
-def short_way(function, words, long_name):
+def short_way(function, words, pmpi):
     """The wrapper of a call that its thread has made before; hands others on to the long way."""
     condition = "!memo"
     if "resolves" in function.attributes:
@@ -287,10 +287,9 @@ def short_way(function, words, long_name):
     started = "call_started(result, request, origin);\n" if function.starts else ""
     return (word_array(words) +
             f"char frame;\n"
-            f"const struct memo *memo =\n"
-            f"    recorder_repeat(&frame, __builtin_return_address(0), word, {len(words)});\n"
+            f"const struct memo *memo = recorder_repeat(&frame, word, {len(words)});\n"
             f"if (__builtin_expect({condition}, 0))\n"
-            f"    return {long_name}({function.arguments});\n" +
+            f"    {long_call(function, pmpi)}\n" +
             ("uint32_t origin = memo->origin;\n" if function.starts else "") +
             f"uint64_t start = call_repeat(&frame, memo);\n"
             f"int result = next({function.arguments});\n"
@@ -299,28 +298,28 @@ def short_way(function, words, long_name):
             f"return result;")
 
 
-def wrapper(function):
-    """Both wrappers of a function, under its MPI_ and its PMPI_ name."""
-    name, parameters = function.name, function.declarations
+def long_call(function, pmpi):
     passed = function.arguments + ", " if function.names else ""
+    return f"return long_{function.name}({passed}next, __builtin_return_address(0), {pmpi});"
+
+
+def wrapper(function):
+    """Both wrappers of a function, under its MPI_ and its PMPI_ name. The long way is one function for
+    both, and cold where there is a short one: the compiler then spends its time on what is hot."""
+    name, parameters = function.name, function.declarations
     declared = parameters + ", " if function.names else ""
     pointer = f"int (*next)({parameters})"
     words = memo_words(function)
-    text = (f"static inline __attribute__((always_inline)) int\n"
-            f"record_{name}({declared}{pointer}, const void *caller, bool pmpi)\n"
+    cold = "__attribute__((noinline, cold))" if words else "__attribute__((noinline))"
+    text = (f"static {cold} int\n"
+            f"long_{name}({declared}{pointer}, const void *caller, bool pmpi)\n"
             f"{{\n{indent(long_way(function, words))}\n}}\n")
     for prefix, entry, pmpi in (("", "ENTRY_MPI", "false"), ("P", "ENTRY_PMPI", "true")):
-        next_line = (f"    {pointer} =\n"
-                     f"        (int (*)({parameters}))dispatch_next({entry}(FUNCTION_{name}));\n")
-        caller = "recorder_caller()" if words else "__builtin_return_address(0)"
-        long_name = f"{'long' if words else 'wrap'}_{prefix}{name}"
-        text += (f"static {'__attribute__((noinline)) ' if words else ''}int {long_name}({parameters})\n"
-                 f"{{\n{next_line}"
-                 f"    return record_{name}({passed}next, {caller}, {pmpi});\n}}\n")
-        if words:
-            text += (f"static int wrap_{prefix}{name}({parameters})\n"
-                     f"{{\n{next_line}"
-                     f"{indent(short_way(function, words, long_name))}\n}}\n")
+        way = short_way(function, words, pmpi) if words else long_call(function, pmpi)
+        text += (f"static int wrap_{prefix}{name}({parameters})\n{{\n"
+                 f"    {pointer} =\n"
+                 f"        (int (*)({parameters}))dispatch_next({entry}(FUNCTION_{name}));\n"
+                 f"{indent(way)}\n}}\n")
     return text
 
 

@@ -32,7 +32,6 @@ enum { RECORDER_CACHE = 64 };
 struct recorder_thread {
     struct trace_stream stream;
     const void *frame;  /* where on the stack the running call is, never followed; NULL outside */
-    const void *caller; /* of the call that is being entered */
     uint64_t next_sync; /* ticks at which a sync point is due */
     uint32_t operation; /* of that call */
     uint32_t communicator_generation;
@@ -137,24 +136,16 @@ static inline void call_remember(const struct call *call, const uint64_t *word, 
 }
 
 /* The memo of an outermost call, or NULL: the call then goes the long way. frame: an address in the
- * wrapper's frame; caller: its return address. */
+ * wrapper's frame. */
 static inline __attribute__((always_inline)) const struct memo *
-recorder_repeat(const void *frame, const void *caller, const uint64_t *word, size_t count)
+recorder_repeat(const void *frame, const uint64_t *word, size_t count)
 {
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(!thread, 0))
         return NULL;
     const struct memo *memo = memo_at(thread->memos, word, count);
-    if (__builtin_expect(recorder_is_outermost(thread, frame), 1) && memo_is(memo, word, count))
-        return memo;
-    thread->caller = caller;
-    return NULL;
-}
-
-/* Who made the call that recorder_repeat sent the long way. */
-static inline const void *recorder_caller(void)
-{
-    return recorder_thread ? recorder_thread->caller : NULL;
+    bool repeats = recorder_is_outermost(thread, frame) && memo_is(memo, word, count);
+    return __builtin_expect(repeats, 1) ? memo : NULL;
 }
 
 /* Begins a call that has a memo: it is in flight from now on. Returns its start in ticks. */
