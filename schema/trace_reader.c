@@ -30,6 +30,7 @@ struct trace_reader {
     char name[NAME_SIZE];
     uint64_t size; /* of the file as of open */
     uint64_t bytes_read;
+    bool end_checked;
     struct trace_header header;
     struct trace_state state;
     struct trace_slot slots[TRACE_SLOTS];
@@ -209,6 +210,7 @@ void trace_reader_rewind(struct trace_reader *reader)
     forget_streams(reader);
     reader->next_window = reader->header.window_offset;
     reader->cursor = reader->end = NULL;
+    reader->end_checked = false;
 }
 
 const struct trace_header *trace_reader_header(const struct trace_reader *reader)
@@ -302,6 +304,18 @@ static int load_window(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
+/* Behind the last window: 0, or once -1 and err where a closed trace has lost its end. */
+static int check_end(struct trace_reader *reader, struct error *err)
+{
+    const struct trace_state *state = &reader->state;
+    bool cut = state->phase == PHASE_CLOSED && reader->size < state->closed_size;
+    if (!cut || reader->end_checked)
+        return 0;
+    reader->end_checked = true;
+    return error_set(err, "%s: cut off at %llu of %llu bytes", reader->name,
+                     (unsigned long long)reader->size, (unsigned long long)state->closed_size);
+}
+
 /* Goes to the next window that can be read. 1: there it is; 0: none; -1: err. */
 static int open_window(struct trace_reader *reader, struct error *err)
 {
@@ -310,11 +324,11 @@ static int open_window(struct trace_reader *reader, struct error *err)
     for (;;) {
         uint64_t offset = reader->next_window;
         if (offset > reader->size || reader->size - offset < sizeof *window)
-            return 0;
+            return check_end(reader, err);
         if (read_at(reader, window, sizeof *window, offset) != (ssize_t)sizeof *window)
-            return 0;
+            return check_end(reader, err);
         if (window->size == 0) /* reserved, never begun: nothing is behind it */
-            return 0;
+            return check_end(reader, err);
         if (window->size < sizeof *window || window->size > TRACE_WINDOW_MAX ||
             window->used > window->size || (window->used && window->used < sizeof *window)) {
             reader->next_window = reader->size;
@@ -562,6 +576,8 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
         const unsigned char *at = reader->cursor, *p = at;
         record->stream = reader->window.stream;
         if (at >= reader->end || *at == 0) {
+            if (at >= reader->end && reader->window.used > (size_t)(at - reader->buffer))
+                return damaged(reader, at, "the window is cut off", err);
             reader->cursor = NULL;
             continue;
         }
