@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The scenarios on a real Slurm cluster with real MPI, which contrib/run-tests.sh runs.
 EXTRA_DIST += \
+	tests/cluster/ctrl-c.t \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/lib.sh \
@@ -19,6 +20,12 @@ EXTRA_DIST += \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
+	tests/cluster/programs/waiter.c \
 	tests/cluster/scenario.sh \
+	tests/cluster/sp-dump.t \
+	tests/cluster/sp-merge.t \
+	tests/cluster/sp-report.t \
+	tests/cluster/sp-run.t \
 	tests/cluster/symbol-versions.t \
+	tests/cluster/three-concurrent-steps.t \
 	tests/cluster/two-hosts-two-mpis.t

@@ -45,6 +45,7 @@ static void blocking_messages(void)
     tally_message("bsend", 5 * DOUBLE, right, 3);
     MPI_Bsend(out, 5, MPI_DOUBLE, right, 3, MPI_COMM_WORLD);
     receive(5, left, 3);
+    tally_call("buffer_detach", "point-to-point", NONE, NONE, NONE, NONE, "-1"); /* it waits */
     MPI_Buffer_detach(&detached, &size);
 
     /* What is posted is larger than what arrives, and asks for anything from anybody. */
@@ -171,6 +172,7 @@ static void requests_one_by_one(void)
         tally_completion("wait", "wait", 1, &sent);
         MPI_Wait(&send, MPI_STATUS_IGNORE);
     }
+    tally_call("buffer_detach", "point-to-point", NONE, NONE, NONE, NONE, "-1"); /* it waits */
     MPI_Buffer_detach(&detached, &size);
     barrier();
     tally_message("rsend", 0, PROC_NULL, 34);
