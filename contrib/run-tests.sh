@@ -142,7 +142,7 @@ count_check() {
         else
             failure "$name"
         fi
-        ((failed == before)) || sed 's/^/    /' <<<"$plain"
+        ((failed == before)) || printf '%s\n' "$plain" | sed 's/^/    /'
     done < <(find "$1" -name '*.trs' | sort)
 }
 
@@ -157,22 +157,19 @@ check() {
     local before=$((passed + failed))
     cd "$1" || return
     find . -name '*.trs' -delete
+    local log=$build/logs/check-${1##*/}.log status=0
     # A failed test fails make: the results say which.
-    quietly "$build/logs/check-${1##*/}.log" make -j"$(nproc)" -k check >"$build/logs/check.out"
-    local status=$?
-    head -n 1 "$build/logs/check.out"
+    show make -j"$(nproc)" -k check >"$log" 2>&1 || status=$?
     cd "$top" || return
     count_check "$1" "$2"
-    if ((passed + failed == before)); then
-        tail -n 30 "$build/logs/check-${1##*/}.log"
-        failure "$2make check: there are no results"
-    elif ((status != 0 && failed == 0)); then
-        tail -n 30 "$build/logs/check-${1##*/}.log"
-        failure "$2make check: exit status $status"
+    if ((passed + failed == before)) || ((status != 0 && failed == 0)); then
+        errors_in "$log"
+        failure "$2make check: exit status $status, $((passed + failed - before)) results"
     fi
     echo "$((passed + failed - before)) tests"
 }
 
+# build_aarch64: $build/aarch64 is configured and built
 build_aarch64() {
     mkdir -p "$build/aarch64" && cd "$build/aarch64" || return
     quietly "$build/logs/configure-aarch64.log" "$top/configure" --host=aarch64-linux-gnu \

@@ -39,10 +39,20 @@ quietly() {
     mkdir -p "$(dirname "$log")"
     "$@" >"$log" 2>&1 || status=$?
     if ((status != 0)); then
-        printf '    failed with status %d; the end of %s:\n' "$status" "$log"
-        tail -n 40 "$log" | sed 's/^/    /'
+        printf '    failed with status %d\n' "$status"
+        errors_in "$log"
     fi
     return "$status"
+}
+
+# errors_in LOG: what make and compilers complained about, for -j scatters it, and the end
+errors_in() {
+    printf '    from %s:\n' "$1"
+    {
+        grep -aE '(error|Error|ERROR|\*\*\*)' "$1" | head -n 20
+        echo ...
+        tail -n 30 "$1"
+    } | sed 's/^/    /'
 }
 
 # open_to_all DIR: true if every directory from / down to DIR (or to its nearest existing parent)
