@@ -104,24 +104,49 @@ static int first_object(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-enum object_class objects_class_of(const void *address)
+/* The object that holds address, from a list that is made anew when something was loaded since;
+ * false if none does: the code was generated at run time. */
+static bool find_holder(const void *address, struct object *found)
 {
     struct objects *known = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
     const struct object *object = holder(known, address);
-    if (object)
-        return object->class;
     unsigned long long loads = 0;
+    size_t size;
+
+    if (object) {
+        *found = *object;
+        return true;
+    }
     dl_iterate_phdr(first_object, &loads);
     if (known && known->loads == loads)
-        return OBJECT_PROGRAM; /* code that no object holds: generated at run time */
-    size_t size;
+        return false;
     struct objects *fresh = make_list(&size);
     object = holder(fresh, address);
-    enum object_class class = object ? object->class : OBJECT_PROGRAM;
+    if (object)
+        *found = *object;
     if (fresh && !__atomic_compare_exchange_n(&current, &known, fresh, false, __ATOMIC_ACQ_REL,
                                               __ATOMIC_ACQUIRE))
         pages_give(fresh, size);
-    return class;
+    return object != NULL;
+}
+
+enum object_class objects_class_of(const void *address)
+{
+    struct object object;
+    return find_holder(address, &object) ? object.class : OBJECT_PROGRAM;
+}
+
+bool objects_holds_any(const void *address, void *const *functions, size_t count)
+{
+    struct object object;
+    if (!find_holder(address, &object))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t at = (uintptr_t)__atomic_load_n(&functions[i], __ATOMIC_RELAXED);
+        if (at >= object.low && at < object.high)
+            return true;
+    }
+    return false;
 }
 
 /* A handle of a loaded object by its exact name. Not called from inside dl_iterate_phdr, which

@@ -4,6 +4,7 @@
 #define SCOPE_OBJECTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum object_class {
     OBJECT_PROGRAM,     /* the user's program and libraries */
@@ -14,6 +15,9 @@ enum object_class {
 /* What the object that holds address is. Safe in any thread; may read the loader's list of objects
  * for an address in none that is known. */
 enum object_class objects_class_of(const void *address);
+
+/* True if the object that holds address holds one of the functions as well, which may be NULL. */
+bool objects_holds_any(const void *address, void *const *functions, size_t count);
 
 /* Finds the MPI library: the object, other than this one, that defines PMPI_Init. Returns a dlopen
  * handle that is kept open, with *name the object's path (valid for good), or NULL. */

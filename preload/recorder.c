@@ -176,8 +176,8 @@ static bool is_internal(const void *caller, bool pmpi)
         return true;
     case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
         return false;
-    default: /* PMPI_ is how a tool below us passes on the call that we are in */
-        return pmpi;
+    default: /* PMPI_ is how a tool that we pass calls to passes them on; programs use it as well */
+        return pmpi && objects_holds_any(caller, dispatch_next_table, ENTRY_COUNT);
     }
 }
 
