@@ -58,6 +58,13 @@ static const struct function {
 #undef CHECK
 };
 
+/* Functions that only ask or change something here are recorded on request alone. */
+static const bool is_local[FUNCTION_COUNT] = {
+#define LOCAL(name, local) [FUNCTION_##name] = (local),
+    MPI_FUNCTIONS_LOCAL(LOCAL)
+#undef LOCAL
+};
+
 enum { ARGUMENTS = 12, BUFFER = 4096, TIMES = 3 };
 
 static char buffers[ARGUMENTS][BUFFER] __attribute__((aligned(64)));
@@ -126,6 +133,7 @@ static bool is_question(const char *name)
                                         "PMPI_Comm_group",
                                         "PMPI_Comm_rank",
                                         "PMPI_Comm_remote_size",
+                                        "PMPI_Comm_remote_group",
                                         "PMPI_Comm_size",
                                         "PMPI_Comm_test_inter",
                                         "PMPI_Dist_graph_neighbors_count",
@@ -191,6 +199,8 @@ static void every(void)
             call_one(function, function->name);
             call_one(function, other);
         }
+        if (is_local[function->number] || function->number == FUNCTION_MPI_Pcontrol)
+            continue; /* MPI_Pcontrol is for tools, and takes no time */
         for (char *p = other; *p; p++)
             *p = (char)tolower((unsigned char)*p);
         printf("%s %d\n", other + strlen("PMPI_"), 2 * TIMES);

@@ -146,16 +146,18 @@ int PMPI_Topo_test(MPI_Comm comm, int *topology)
 }
 
 /* There are no topologies and no intercommunicators here. */
-#define REFUSED(name)                                                                              \
-    int name(void);                                                                                \
-    int name(void)                                                                                 \
+#define REFUSED(name, parameters)                                                                  \
+    int name parameters;                                                                           \
+    int name parameters                                                                            \
     {                                                                                              \
         return ERROR;                                                                              \
     }
-REFUSED(PMPI_Cartdim_get)
-REFUSED(PMPI_Comm_remote_size)
-REFUSED(PMPI_Dist_graph_neighbors_count)
-REFUSED(PMPI_Graph_neighbors_count)
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+REFUSED(PMPI_Cartdim_get, (MPI_Comm comm, int *ndims))
+REFUSED(PMPI_Comm_remote_size, (MPI_Comm comm, int *size))
+REFUSED(PMPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+REFUSED(PMPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *in, int *out, int *weighted))
+REFUSED(PMPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *count))
 
 /* --- functions that do something -------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 # In a cross build programs run under qemu's user emulation. host_cpu, build_cpu, top_srcdir and
 # top_builddir come from make check.
 set -u
+export LC_ALL=C
 top_srcdir=${top_srcdir:?make check sets it} top_builddir=${top_builddir:?make check sets it}
 
 if [[ ${1:-} == --help ]]; then
