@@ -22,6 +22,7 @@ KINDS = {
 
 
 MEMO_WORDS = 6  # as in memo.h
+FREQUENT_KINDS = {"point-to-point", "collective", "one-sided"}
 FIELD_PARAMETERS = {"peer": ("dest", "source", "target_rank"), "tag": ("tag",), "comm": ("comm",), "root": ("root",)}
 
 
@@ -173,6 +174,8 @@ def memo_words(function):
     attributes = function.attributes
     if attributes.keys() & ({"special", "flag", "local"} | HOOKS):
         return None
+    if function.kind not in FREQUENT_KINDS or function.name.endswith("_c"):
+        return None  # seldom called in a loop: not worth the compiler's time
     text = " ".join(expression for field in ("bytes", "peer", "tag", "comm", "root")
                     if (expression := function.field(field, *FIELD_PARAMETERS.get(field, ()))))
     if re.search(r"SUM|OWN|NEIGHBORS|\*", text) or attributes.get("resolves") == "true":
