@@ -17,7 +17,10 @@ enum { VERSION_SIZE = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH, the la
 
 void *dispatch_next_table[ENTRY_COUNT];
 
-extern void *dispatch_slots[ENTRY_COUNT]; /* in trampolines.S */
+/* In trampolines.S. Offsets lead from their own place to the exported functions: they need no
+ * relocation, of which every process would pay for a thousand. */
+extern void *dispatch_slots[ENTRY_COUNT];
+extern const int32_t dispatch_offsets[ENTRY_COUNT];
 
 #define NAME(function, operation, kind) #function,
 static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
@@ -56,8 +59,7 @@ static bool object_is_of(const struct family *candidate, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *object = slash ? slash + 1 : path;
-    return !candidate->object ||
-           strncmp(object, candidate->object, strlen(candidate->object)) == 0;
+    return !candidate->object || strncmp(object, candidate->object, strlen(candidate->object)) == 0;
 }
 
 /* Handles of one family crash another's functions, so several signs must agree. */
@@ -81,6 +83,8 @@ static void read_version(void *handle)
     get(version, &length);
     version[VERSION_SIZE - 1] = '\0';
     version[strcspn(version, "\n")] = '\0';
+    for (char *p = version; *p; p++) /* MPICH's has a tab */
+        *p = (unsigned char)*p < ' ' ? ' ' : *p;
 }
 
 /* Decides who serves the calls into the library that was found. */
@@ -153,13 +157,45 @@ static void *find_next(void *handle, unsigned entry, const char *name)
 /* Programs with an MPI stub of their own, which has no PMPI_Init: what they would have got. */
 static void *find_without_mpi(const char *name, const void *caller)
 {
-    void *next = dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+    void *next = dlsym(RTLD_NEXT, name);
     void *holder = next ? NULL : objects_open_holder(caller);
     if (holder) {
         next = dlsym(holder, name);
         dlclose(holder);
     }
     return next && !is_ours(next) ? next : NULL;
+}
+
+unsigned dispatch_entry(const char *name)
+{
+    unsigned pmpi = *name == 'P';
+    for (unsigned function = 0; strncmp(name + pmpi, "MPI_", 4) == 0 && function < FUNCTION_COUNT;
+         function++) {
+        if (strcmp(names[function], name + pmpi) == 0)
+            return 2 * function + pmpi;
+    }
+    return ENTRY_COUNT;
+}
+
+void *dispatch_exported(unsigned entry)
+{
+    return (void *)((uintptr_t)&dispatch_offsets[entry] + (intptr_t)dispatch_offsets[entry]);
+}
+
+bool dispatch_is_library(const char *name, const void *function)
+{
+    bool known;
+    void *handle = find_library(&known);
+    return handle && dlsym(handle, name) == function;
+}
+
+bool dispatch_serves(unsigned entry, const void *caller)
+{
+    char name[TRACE_NAME_MAX];
+    bool known;
+    entry_name(entry, name);
+    void *handle = find_library(&known);
+    return (handle ? find_next(handle, entry, name) : find_without_mpi(name, caller)) != NULL;
 }
 
 static _Noreturn void undefined(const char *name)

@@ -8,6 +8,7 @@
 #ifndef SCOPE_DISPATCH_H
 #define SCOPE_DISPATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,18 @@ static inline void *dispatch_next(unsigned entry)
 /* Called by the trampolines: where to go for an entry, called from caller. Does not return if the
  * name is nowhere to be found. */
 void *dispatch_resolve(unsigned entry, const void *caller);
+
+/* The entry with this name; ENTRY_COUNT if it is not ours. */
+unsigned dispatch_entry(const char *name);
+
+/* The function that we export for an entry. */
+void *dispatch_exported(unsigned entry);
+
+/* True if an entry, called from caller, would find a function behind it. */
+bool dispatch_serves(unsigned entry, const void *caller);
+
+/* True if function is what the MPI library has under this name. */
+bool dispatch_is_library(const char *name, const void *function);
 
 /* The MPI library's version text; "" before an MPI library was found. */
 const char *dispatch_mpi_version(void);

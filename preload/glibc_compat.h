@@ -15,6 +15,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "preload/symbol.h"
+
+#define dlsym symbol_find /* the name itself is ours to export */
+
 #if defined(__x86_64__)
 #define GLIBC_FIRST "GLIBC_2.2.5"
 #elif defined(__aarch64__)
@@ -25,7 +29,7 @@
     __asm__(".symver " #name ", " #name "@" GLIBC_FIRST);                                          \
     extern __typeof__(name) name __attribute__((weak))
 
-FROM_FIRST_GLIBC(dlsym);
+FROM_FIRST_GLIBC(dlvsym);
 FROM_FIRST_GLIBC(dlopen);
 FROM_FIRST_GLIBC(dlclose);
 FROM_FIRST_GLIBC(dladdr);

@@ -35,6 +35,7 @@ libscope_preload_la_SOURCES = \
 	preload/report.c preload/report.h \
 	preload/request.c preload/request.h \
 	preload/signature_table.c preload/signature_table.h \
+	preload/symbol.c preload/symbol.h \
 	preload/trampolines.S \
 	preload/wrappers.h
 # -fexceptions: a C++ error handler may throw through a wrapper. No stack protector: on aarch64 its

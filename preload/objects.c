@@ -149,6 +149,17 @@ bool objects_holds_any(const void *address, void *const *functions, size_t count
     return false;
 }
 
+bool objects_defines(const void *address, const char *name)
+{
+    struct object object;
+    void *handle = find_holder(address, &object) ? objects_open_holder(address) : NULL;
+    if (!handle)
+        return false;
+    uintptr_t at = (uintptr_t)dlsym(handle, name);
+    dlclose(handle);
+    return at >= object.low && at < object.high;
+}
+
 /* A handle of a loaded object by its exact name. Not called from inside dl_iterate_phdr, which
  * holds the loader's lock. */
 static void *open_loaded(const struct object *object)
@@ -178,7 +189,7 @@ void *objects_find_mpi(const char **name)
 {
     void *handle = NULL;
     size_t size;
-    if (!dlsym || !dlopen || !dlclose)
+    if (!dlopen || !dlclose)
         return NULL;
     struct objects *objects = make_list(&size);
     /* First those whose names promise it: asking each of hundreds takes a millisecond. */

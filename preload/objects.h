@@ -19,6 +19,9 @@ enum object_class objects_class_of(const void *address);
 /* True if the object that holds address holds one of the functions as well, which may be NULL. */
 bool objects_holds_any(const void *address, void *const *functions, size_t count);
 
+/* True if the object that holds address defines a symbol of this name. */
+bool objects_defines(const void *address, const char *name);
+
 /* Finds the MPI library: the object, other than this one, that defines PMPI_Init. Returns a dlopen
  * handle that is kept open, with *name the object's path (valid for good), or NULL. */
 void *objects_find_mpi(const char **name);

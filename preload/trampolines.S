@@ -10,7 +10,7 @@
         .type \name, @function
         .p2align 4
 \name:
-        .cfi_startproc
+2:      .cfi_startproc
         endbr64
         jmp *(dispatch_slots + 8 * \entry)(%rip)
 1:      endbr64
@@ -20,6 +20,8 @@
         .size \name, . - \name
         .section .data.rel.local.slots, "aw"
         .quad 1b
+        .section .rodata.offsets, "a"
+        .long 2b - .
         .endm
 
         .text
@@ -74,6 +76,47 @@ resolve:
         .cfi_endproc
         .size resolve, . - resolve
 
+/* dlsym(handle, name): names that begin otherwise than MPI's jump on at once. */
+        .text
+        .globl dlsym
+        .type dlsym, @function
+        .p2align 4
+dlsym:
+        .cfi_startproc
+        endbr64
+        movzbl (%rsi), %eax
+        cmpb $'M', %al
+        je 1f
+        cmpb $'P', %al
+        je 1f
+        movq symbol_next(%rip), %rax
+        testq %rax, %rax
+        je 1f
+        jmp *%rax
+1:      pushq %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq %rsi
+        .cfi_adjust_cfa_offset 8
+        subq $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq 24(%rsp), %rdx
+        movq %rsp, %rcx
+        call symbol_answer
+        movq (%rsp), %r11
+        addq $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq %rsi
+        .cfi_adjust_cfa_offset -8
+        popq %rdi
+        .cfi_adjust_cfa_offset -8
+        testq %rax, %rax
+        je 2f
+        jmp *%rax
+2:      movq %r11, %rax
+        ret
+        .cfi_endproc
+        .size dlsym, . - dlsym
+
 #elif defined(__aarch64__)
 
         .macro TRAMPOLINE name, entry
@@ -82,7 +125,7 @@ resolve:
         .type \name, %function
         .p2align 4
 \name:
-        .cfi_startproc
+2:      .cfi_startproc
         hint #34                /* bti c */
         adrp x16, dispatch_slots + 8 * \entry
         ldr x16, [x16, #:lo12:dispatch_slots + 8 * \entry]
@@ -94,6 +137,8 @@ resolve:
         .size \name, . - \name
         .section .data.rel.local.slots, "aw"
         .xword 1b
+        .section .rodata.offsets, "a"
+        .word 2b - .
         .endm
 
         .text
@@ -135,6 +180,46 @@ resolve:
         .cfi_endproc
         .size resolve, . - resolve
 
+/* dlsym(handle, name): names that begin otherwise than MPI's jump on at once. */
+        .text
+        .globl dlsym
+        .type dlsym, %function
+        .p2align 4
+dlsym:
+        .cfi_startproc
+        hint #34                /* bti c */
+        ldrb w16, [x1]
+        cmp w16, #'M'
+        b.eq 1f
+        cmp w16, #'P'
+        b.eq 1f
+        adrp x16, symbol_next
+        ldr x16, [x16, #:lo12:symbol_next]
+        cbz x16, 1f
+        br x16
+1:      stp x29, x30, [sp, #-48]!
+        .cfi_def_cfa_offset 48
+        .cfi_offset 29, -48
+        .cfi_offset 30, -40
+        mov x29, sp
+        stp x0, x1, [sp, #16]
+        mov x2, x30
+        add x3, sp, #32
+        bl symbol_answer
+        mov x16, x0
+        ldr x17, [sp, #32]
+        ldp x0, x1, [sp, #16]
+        ldp x29, x30, [sp], #48
+        .cfi_restore 29
+        .cfi_restore 30
+        .cfi_def_cfa_offset 0
+        cbz x16, 2f
+        br x16
+2:      mov x0, x17
+        ret
+        .cfi_endproc
+        .size dlsym, . - dlsym
+
 #else
 #error "no trampolines for this processor"
 #endif
@@ -146,8 +231,17 @@ resolve:
         .type dispatch_slots, %object
 dispatch_slots:
 
+        .section .rodata.offsets, "a"
+        .p2align 2
+        .globl dispatch_offsets
+        .hidden dispatch_offsets
+        .type dispatch_offsets, %object
+dispatch_offsets:
+
 #include "preload/mpi_trampolines.S"
 
         .section .data.rel.local.slots, "aw"
         .size dispatch_slots, . - dispatch_slots
+        .section .rodata.offsets, "a"
+        .size dispatch_offsets, . - dispatch_offsets
         .section .note.GNU-stack, "", %progbits
