@@ -174,7 +174,7 @@ uint32_t communicator_count_creation(struct communicator *parent)
 static struct key_counter {
     uint64_t key; /* 0: free */
     uint64_t count;
-} *counters;
+} * counters;
 static size_t counter_room, counter_count;
 
 static struct key_counter *counter_at(struct key_counter *table, size_t room, uint64_t key)
@@ -223,8 +223,8 @@ static uint64_t members_hash(const struct communicator *c)
 
 /* The key of what the creation with that number on parent made. Both groups of an intercommunicator
  * have to find the same one: from a parent that has both, if need be by which first member is the
- * smaller; from parents of either side (MPI_Comm_accept and _connect) by their members. A group from
- * another world never looks for it in this one's file. */
+ * smaller; from parents of either side (MPI_Comm_accept and _connect) by their members. A group
+ * from another world never looks for it in this one's file. */
 static uint64_t created_key(const struct communicator *c, const struct communicator *parent,
                             uint32_t creation)
 {

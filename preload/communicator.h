@@ -16,13 +16,13 @@
 struct communicator {
     struct trace_communicator facts; /* facts.runs is owned by this */
     uint64_t handle;                 /* MPI's own, as a number */
-    uint32_t peers;     /* ranks a call can address: the remote group of an intercommunicator */
-    int32_t neighbors;  /* destinations in its topology; -1: not asked yet */
-    uint32_t creations; /* collective creations on it so far */
+    uint32_t peers;        /* ranks a call can address: the remote group of an intercommunicator */
+    int32_t neighbors;     /* destinations in its topology; -1: not asked yet */
+    uint32_t creations;    /* collective creations on it so far */
     bool foreign;          /* some of its members are of another world */
     uint32_t remote_first; /* of an intercommunicator, as in the answer */
     uint64_t remote_hash;
-    size_t run_room;    /* bytes behind facts.runs */
+    size_t run_room; /* bytes behind facts.runs */
     struct communicator *next_free;
 };
 
@@ -34,10 +34,10 @@ struct communicator_answer {
     struct trace_rank_run
         *runs; /* pages_take memory of run_room bytes, handed over; NULL if none */
     size_t run_room;
-    uint32_t run_count;      /* 0: the members cannot be told */
-    bool foreign;            /* some of its members are of another world */
-    uint32_t remote_first;   /* first world rank of the remote group, where remote_hash is not 0 */
-    uint64_t remote_hash;    /* communicator_hash_runs of the remote group; 0: not known */
+    uint32_t run_count;    /* 0: the members cannot be told */
+    bool foreign;          /* some of its members are of another world */
+    uint32_t remote_first; /* first world rank of the remote group, where remote_hash is not 0 */
+    uint64_t remote_hash;  /* communicator_hash_runs of the remote group; 0: not known */
 };
 
 enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1 };
