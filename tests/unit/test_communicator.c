@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "preload/communicator.h"
+#include "preload/memo.h"
 #include "preload/pages.h"
+
+uint32_t memo_generation = 1; /* the recorder's */
 
 static const uint64_t world_handle = 0x44000000, self_handle = 0x44000001;
 
@@ -189,6 +192,98 @@ Test(communicator, keys_are_alike_on_all_members_and_only_there)
     cr_expect_gt(compared, 300);
 }
 
+/* What one rank calls the n-th communicator of these members and this tag. */
+static uint64_t joined(const int *ranks, uint32_t count, uint32_t rank, const char *tag)
+{
+    static uint64_t handle = 5000;
+    struct communicator_answer a = answer(ranks, count, rank);
+    struct communicator *c =
+        communicator_add_joined(handle++, communicator_hash(tag, strlen(tag)), &a);
+    cr_assert_not_null(c);
+    cr_assert_eq(c->facts.parent, -1);
+    return c->facts.key;
+}
+
+/* MPI_Comm_create_group and its like: members, tag and a counter for both tell who is who. */
+Test(communicator, joined_ones_are_known_by_members_tag_and_count)
+{
+    enum { EACH = 5 };
+    static const int members[] = {1, 3, 5}, others[] = {1, 3, 6};
+    uint64_t(*keys)[2][EACH] =
+        mmap(NULL, 2 * sizeof *keys, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t seen[4 * EACH];
+    int count = 0;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            add_world(RANKS, members[rank]);
+            for (int i = 0; i < EACH; i++) {
+                keys[rank][0][i] = joined(members, 3, rank, "a");
+                if (rank == 1) /* what the others are not in makes no difference */
+                    joined(others, 3, 1, "a");
+                keys[rank][1][i] = joined(members, 3, rank, "b");
+            }
+            _exit(0);
+        }
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert_eq(status, 0);
+    }
+    cr_assert_eq(memcmp(keys[0], keys[1], sizeof keys[0]), 0);
+    add_world(RANKS, 3);
+    for (int i = 0; i < EACH; i++) {
+        seen[count++] = keys[0][0][i];
+        seen[count++] = keys[0][1][i];
+        seen[count++] = joined(others, 3, 1, "a");
+    }
+    for (int i = 0; i < count; i++) {
+        cr_assert_neq(seen[i], 0);
+        for (int k = 0; k < i; k++)
+            cr_assert_neq(seen[i], seen[k]);
+    }
+}
+
+/* The two groups of an intercommunicator, made from a communicator of each, find the same key. */
+Test(communicator, both_sides_of_an_intercommunicator_agree)
+{
+    static const int low[] = {0, 1, 2}, high[] = {3, 4};
+    static struct trace_rank_run runs[2][3];
+    uint64_t hash[2] = {
+        communicator_hash_runs(runs[0], communicator_runs(low, 3, runs[0])),
+        communicator_hash_runs(runs[1], communicator_runs(high, 2, runs[1])),
+    };
+    uint64_t *keys = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int side = 0; side < 2; side++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            const int *mine = side ? high : low;
+            struct communicator *world = add_world(5, mine[0]);
+            struct communicator_answer a = answer(mine, side ? 2 : 3, 0);
+            struct communicator *local =
+                communicator_add(100, world, communicator_count_creation(world), &a);
+            for (int i = 0; i < 3; i++) {
+                a = answer(mine, side ? 2 : 3, 0);
+                a.kind = COMMUNICATOR_INTER;
+                a.peers = side ? 3 : 2;
+                a.remote_first = (uint32_t)(side ? low : high)[0];
+                a.remote_hash = hash[!side];
+                struct communicator *inter = communicator_add(
+                    200 + (uint64_t)i, local, communicator_count_creation(local), &a);
+                keys[3 * side + i] = inter->facts.key;
+            }
+            _exit(0);
+        }
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert_eq(status, 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        cr_expect_neq(keys[i], 0);
+        cr_expect_eq(keys[i], keys[3 + i]);
+        cr_expect_neq(keys[i], keys[(i + 1) % 3]);
+    }
+}
+
 /* --- handles ---------------------------------------------------------------------------------- */
 
 Test(communicator, a_handle_that_comes_again_is_another_communicator)
@@ -198,7 +293,7 @@ Test(communicator, a_handle_that_comes_again_is_another_communicator)
     uint32_t last = 1;
     for (int i = 0; i < 1000; i++) {
         struct communicator_answer a = answer(&zero, 1, 0);
-        uint32_t generation = communicator_generation;
+        uint32_t generation = memo_generation;
         struct communicator *c =
             communicator_add(77, world, communicator_count_creation(world), &a);
         cr_assert_eq(c->facts.id, last + 1, "ids are never used again");
@@ -207,7 +302,7 @@ Test(communicator, a_handle_that_comes_again_is_another_communicator)
         if (i % 2) { /* freed behind our back otherwise */
             communicator_forget(77);
             cr_assert_null(communicator_find(77));
-            cr_assert_neq(communicator_generation, generation);
+            cr_assert_neq(memo_generation, generation);
         } else if (i > 0) {
             cr_assert_eq(communicator_find(77)->facts.id, last);
         }
@@ -221,10 +316,10 @@ Test(communicator, replacing_a_handle_changes_the_generation)
     int zero = 0;
     struct communicator_answer a = answer(&zero, 1, 0);
     communicator_add(77, world, 0, &a);
-    uint32_t generation = communicator_generation;
+    uint32_t generation = memo_generation;
     a = answer(&zero, 1, 0);
     communicator_add(77, world, 1, &a);
-    cr_expect_neq(communicator_generation, generation);
+    cr_expect_neq(memo_generation, generation);
 }
 
 Test(communicator, of_unknown_origin_no_key_is_known)
