@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "preload/glibc_compat.h"
+#include "preload/identity.h"
 #include "preload/objects.h"
 #include "preload/recorder.h"
 #include "preload/report.h"
+#include "preload/selection.h"
 
 enum { VERSION_SIZE = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH, the largest */
 
@@ -25,15 +27,13 @@ extern const int32_t dispatch_offsets[ENTRY_COUNT];
 #define NAME(function, operation, kind) #function,
 static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
 
-#define LOCAL(function, local) local,
-static const bool is_local[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(LOCAL)};
-
 static const struct family *const families[] = {&family_standard, &family_openmpi, &family_mpich};
 
 /* What was found: written by whoever comes first, by others with the same values. */
 static void *library;
 static const struct family *family; /* NULL: the library is left alone */
 static char version[VERSION_SIZE];
+static struct selection selection;
 
 const char *dispatch_mpi_version(void)
 {
@@ -102,8 +102,10 @@ static void choose_family(void *handle, const char *path)
     else if (found->attach(handle) < 0)
         report_once("%s lacks functions that its family has: the program runs without profiling",
                     path);
-    else
+    else {
+        selection = selection_read(identity_what());
         family = found;
+    }
 }
 
 /* Finds the MPI library and its family, once. An absence is not remembered: it may be loaded later.
@@ -213,7 +215,7 @@ static void *choose_target(unsigned entry, void *next)
 {
     void *target = NULL;
     if (family)
-        target = is_local[entry / 2] ? family->quiet[entry] : family->wrappers[entry];
+        target = (selection_has(&selection, entry / 2) ? family->wrappers : family->quiet)[entry];
     return target ? target : next;
 }
 

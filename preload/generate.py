@@ -52,6 +52,12 @@ class Function:
         return "requests" not in self.attributes and self.names[-1:] == ["request"]
 
     @property
+    def polls(self):
+        """It comes back at once where there is nothing."""
+        return "flag" in self.attributes or "requests" in self.attributes and bool(
+            re.match("MPI_(Test|Request_get_status|Parrived)", self.name))
+
+    @property
     def hooked(self):
         return self.starts or bool(HOOKS & self.attributes.keys())
 
@@ -136,7 +142,7 @@ def banner():
 
 def names(functions):
     """For each function F the number FUNCTION_F, and lists to expand: X(name, operation, kind), and
-    X(name, local) with local 1 or 0."""
+    X(name, local, polls) with 1 or 0 for each."""
     banner()
     print("#ifndef SCOPE_MPI_NAMES_H\n#define SCOPE_MPI_NAMES_H\nenum mpi_function {")
     for function in functions:
@@ -147,7 +153,8 @@ def names(functions):
         print(f'    X({function.name}, "{function.operation}", {function.kind_constant}) \\')
     print("\n#define MPI_FUNCTIONS_LOCAL(X) \\")
     for function in functions:
-        print(f"    X({function.name}, {int('local' in function.attributes)}) \\")
+        local = int("local" in function.attributes)
+        print(f"    X({function.name}, {local}, {int(function.polls)}) \\")
     print("\n#endif")
 
 

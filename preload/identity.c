@@ -67,6 +67,11 @@ static const char *run_directory(void)
     return handed(STEP_ENV_RUN, RUN_ENV_RUN);
 }
 
+const char *identity_what(void)
+{
+    return handed(STEP_ENV_WHAT, RUN_ENV_WHAT);
+}
+
 bool identity_wanted(void)
 {
     const char *run = run_directory();
@@ -229,7 +234,7 @@ static void publish_job(int run, const struct trace_header *header)
     add_number(&text, "restart", header->restart);
     add_number(&text, "world_size", header->world_size);
     add_number(&text, "node_count", number("SLURM_STEP_NUM_NODES"));
-    job_record_add(&text, "what", handed(STEP_ENV_WHAT, RUN_ENV_WHAT));
+    job_record_add(&text, "what", identity_what());
     job_record_add(&text, "user", user ? user : variable("USER"));
     job_record_add(&text, "hostname", header->host);
     job_record_add(&text, "working_directory", getcwd(directory, sizeof directory));

@@ -14,6 +14,9 @@
  * A nested srun's tasks inherit the variables of the step around them and are not. */
 bool identity_wanted(void);
 
+/* WHAT, as the user gave it; NULL if it was not handed to this process. */
+const char *identity_what(void);
+
 /* Makes the run directory, its job record (the first rank does) and this rank's trace in the
  * directory of its world. Returns 0, or -1 and err. */
 int identity_create_trace(struct trace_writer *writer, const struct recorder_world *world,

@@ -87,7 +87,7 @@ endif
 
 # The preload library's tables.
 if HAVE_CRITERION
-TABLE_TESTS = test_request test_communicator test_signature_table
+TABLE_TESTS = test_request test_communicator test_selection test_signature_table
 check_PROGRAMS += $(TABLE_TESTS)
 TESTS += $(TABLE_TESTS)
 test_request_SOURCES = tests/unit/test_request.c preload/pages.c preload/request.c
@@ -96,6 +96,9 @@ test_request_LDADD = $(CRITERION_LIBS) -lpthread
 test_communicator_SOURCES = tests/unit/test_communicator.c preload/communicator.c preload/pages.c
 test_communicator_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_communicator_LDADD = $(CRITERION_LIBS) -lpthread
+test_selection_SOURCES = tests/unit/test_selection.c preload/selection.c
+test_selection_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_selection_LDADD = libtrace.la $(CRITERION_LIBS)
 test_signature_table_SOURCES = tests/unit/test_signature_table.c preload/pages.c \
 	preload/signature_table.c
 test_signature_table_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which functions are recorded: what the user's word mpi-calls=... picks. */
+#include "preload/selection.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "schema/mpi_kind.h"
+
+enum { ALL_KINDS = (1 << KIND_COUNT) - 1 };
+
+#define KIND(function, operation, kind) 1 << kind,
+static const uint16_t kinds[FUNCTION_COUNT] = {MPI_FUNCTIONS(KIND)};
+#undef KIND
+#define LOCAL(function, local, polls) local,
+static const bool is_local[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(LOCAL)};
+#undef LOCAL
+#define POLLS(function, local, polls) (polls) << KIND_POLL,
+static const uint16_t polls[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(POLLS)};
+#undef POLLS
+
+/* Behind the next comma that separates words; NULL if there is none. */
+static const char *next_word(const char *word)
+{
+    for (; *word; word++) {
+        if (*word == '\\' && word[1])
+            word++;
+        else if (*word == ',')
+            return word + 1;
+    }
+    return NULL;
+}
+
+struct selection selection_read(const char *what)
+{
+    static const char option[] = "mpi-calls=";
+    struct selection selection = {0};
+    while (what && strncmp(what, option, sizeof option - 1) != 0)
+        what = next_word(what);
+    for (const char *word = what ? what + sizeof option - 1 : ""; *word && *word != ',';) {
+        size_t length = strcspn(word, "+,");
+        enum mpi_kind kind = mpi_kind_from_word(word, length);
+        if (kind != KIND_COUNT)
+            selection.kinds |= UINT32_C(1) << kind;
+        else if (length == strlen("all") && strncmp(word, "all", length) == 0)
+            selection.local = true;
+        word += length + (word[length] == '+');
+    }
+    if (!selection.kinds)
+        selection.kinds = ALL_KINDS;
+    return selection;
+}
+
+bool selection_has(const struct selection *selection, enum mpi_function function)
+{
+    uint32_t of = kinds[function] | polls[function];
+    return of & selection->kinds && (selection->local || !is_local[function]);
+}
