@@ -142,7 +142,7 @@ def banner():
 
 def names(functions):
     """For each function F the number FUNCTION_F, and lists to expand: X(name, operation, kind), and
-    X(name, local, polls) with 1 or 0 for each."""
+    X(name, local) and X(name, polls) with 1 or 0."""
     banner()
     print("#ifndef SCOPE_MPI_NAMES_H\n#define SCOPE_MPI_NAMES_H\nenum mpi_function {")
     for function in functions:
@@ -153,8 +153,10 @@ def names(functions):
         print(f'    X({function.name}, "{function.operation}", {function.kind_constant}) \\')
     print("\n#define MPI_FUNCTIONS_LOCAL(X) \\")
     for function in functions:
-        local = int("local" in function.attributes)
-        print(f"    X({function.name}, {local}, {int(function.polls)}) \\")
+        print(f"    X({function.name}, {int('local' in function.attributes)}) \\")
+    print("\n#define MPI_FUNCTIONS_POLLS(X) \\")
+    for function in functions:
+        print(f"    X({function.name}, {int(function.polls)}) \\")
     print("\n#endif")
 
 

@@ -12,11 +12,11 @@ enum { ALL_KINDS = (1 << KIND_COUNT) - 1 };
 #define KIND(function, operation, kind) 1 << kind,
 static const uint16_t kinds[FUNCTION_COUNT] = {MPI_FUNCTIONS(KIND)};
 #undef KIND
-#define LOCAL(function, local, polls) local,
+#define LOCAL(function, local) local,
 static const bool is_local[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(LOCAL)};
 #undef LOCAL
-#define POLLS(function, local, polls) (polls) << KIND_POLL,
-static const uint16_t polls[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(POLLS)};
+#define POLLS(function, polls) (polls) << KIND_POLL,
+static const uint16_t polls[FUNCTION_COUNT] = {MPI_FUNCTIONS_POLLS(POLLS)};
 #undef POLLS
 
 /* Behind the next comma that separates words; NULL if there is none. */
