@@ -56,6 +56,8 @@ is "$status$messages" 0 "the stand-in serves without us"
 profiled "$programs/program" every
 is "$status$messages" 0 "arguments, results and errno of every function pass"
 is "$(list counts)" "$(sort <<<"$output")" "every function that moves or waits is recorded, under both names"
+profiled SCOPE_PROFILE_WHAT=mpi-calls=all "$programs/program" every_local
+is "$(list counts)" "$(sort <<<"$output")" "and on request every function there is"
 profiled "$programs/program_fixed" every
 is "$(list counts)" "$(sort <<<"$output")" "and in a program at a fixed address"
 plainly LD_PRELOAD="$preload" "$programs/program" registers
@@ -144,6 +146,11 @@ profiled LD_LIBRARY_PATH="$programs/lacking" "$programs/program" lacking
 is "$status" 127 "with us as well"
 has "$messages" "undefined symbol: MPI_Scan" "and names it"
 is "$(list counts)" "send 1" "and what was called before is there"
+
+profiled LD_LIBRARY_PATH="$programs/lacking" "$programs/program" absent
+recorded "a function that the library lacks is not found by name"
+profiled "$programs/program" looked_up
+recorded "functions that are looked up by name"
 
 profiled "$here/loader" "$programs/plugin.so"
 recorded "a library that was opened RTLD_LOCAL"

@@ -60,7 +60,7 @@ static const struct function {
 
 /* Functions that only ask or change something here are recorded on request alone. */
 static const bool is_local[FUNCTION_COUNT] = {
-#define LOCAL(name, local) [FUNCTION_##name] = (local),
+#define LOCAL(name, local, ...) [FUNCTION_##name] = (local),
     MPI_FUNCTIONS_LOCAL(LOCAL)
 #undef LOCAL
 };
@@ -186,7 +186,7 @@ static void call_one(const struct function *function, const char *name)
     }
 }
 
-static void every(void)
+static void call_every(bool with_local)
 {
     init();
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -199,13 +199,24 @@ static void every(void)
             call_one(function, function->name);
             call_one(function, other);
         }
-        if (is_local[function->number] || function->number == FUNCTION_MPI_Pcontrol)
+        if ((is_local[function->number] && !with_local) ||
+            function->number == FUNCTION_MPI_Pcontrol)
             continue; /* MPI_Pcontrol is for tools, and takes no time */
         for (char *p = other; *p; p++)
             *p = (char)tolower((unsigned char)*p);
         printf("%s %d\n", other + strlen("PMPI_"), 2 * TIMES);
     }
     finalize();
+}
+
+static void every(void)
+{
+    call_every(false);
+}
+
+static void every_local(void)
+{
+    call_every(true);
 }
 
 /* --- every register, through the bare trampoline ---------------------------------------------- */
@@ -474,26 +485,48 @@ static void lacking(void)
     MPI_Scan(NULL, NULL, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+/* As interpreters do: functions are asked for by name, from the library's own handle. */
+static void looked_up(void)
+{
+    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+    Dl_info info;
+    init();
+    expect(dladdr((void *)standin_state, &info) != 0, "no library");
+    void *library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    expect(library != NULL, "the library cannot be opened");
+    *(void **)&send = dlsym(library, "MPI_Send");
+    for (int i = 0; i < 5; i++)
+        send(NULL, 2, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    *(void **)&send = dlsym(RTLD_DEFAULT, "MPI_Send");
+    for (int i = 0; i < 5; i++)
+        send(NULL, 2, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    finalize();
+    printf("send 10\n");
+}
+
+/* Programs ask whether their MPI has a function. */
+static void absent(void)
+{
+    init();
+    expect(dlsym(RTLD_DEFAULT, "MPI_Send") != NULL, "MPI_Send is not found");
+    expect(dlsym(RTLD_DEFAULT, "MPI_Scan") == NULL, "MPI_Scan is found where there is none");
+    finalize();
+}
+
 static const struct {
     const char *name;
     void (*play)(void);
 } scenarios[] = {
-    {"every", every},
-    {"registers", registers},
-    {"internal", internal},
-    {"callback", callback},
-    {"recursion", recursion},
-    {"longjmp", longjmp_out},
-    {"requests", requests},
-    {"threads", threads},
-    {"fork", forks},
-    {"kill", killed},
-    {"exit", exits},
-    {"abort", aborts},
-    {"descriptors", descriptors},
-    {"few", few_descriptors},
-    {"plain", plain},
-    {"lacking", lacking},
+    {"every", every},         {"every_local", every_local},
+    {"registers", registers}, {"internal", internal},
+    {"callback", callback},   {"recursion", recursion},
+    {"longjmp", longjmp_out}, {"requests", requests},
+    {"threads", threads},     {"fork", forks},
+    {"kill", killed},         {"exit", exits},
+    {"abort", aborts},        {"descriptors", descriptors},
+    {"few", few_descriptors}, {"plain", plain},
+    {"lacking", lacking},     {"looked_up", looked_up},
+    {"absent", absent},
 };
 
 int main(int argc, char **argv)

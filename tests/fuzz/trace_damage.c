@@ -30,18 +30,19 @@ static void no_step(void)
 {
 }
 
-/* Reads all there is; every call must bring the end nearer. */
-static void read_through(int at, const char *path, uint64_t size, int passes)
+/* Reads all there is; every call must bring the end nearer. False if the reader complained. */
+static bool read_through(int at, const char *path, uint64_t size, int passes)
 {
     struct trace_reader *reader;
     struct trace_record record;
     struct error err;
+    bool good = true;
     int status;
 
     if (trace_reader_open(&reader, at, path, &err) < 0) {
         if (!strstr(err.text, path))
             sample_die("an error that does not name the file");
-        return;
+        return false;
     }
     const struct trace_header *header = trace_reader_header(reader);
     if (strlen(header->mpi_version) >= sizeof header->mpi_version ||
@@ -56,8 +57,10 @@ static void read_through(int at, const char *path, uint64_t size, int passes)
                 sample_die("the reader does not come to an end");
             if (status < 0 && !strstr(err.text, "offset ") && !strstr(err.text, "cut off at "))
                 sample_die("an error without an offset");
-            if (status < 0)
+            if (status < 0) {
+                good = false;
                 continue;
+            }
             if (record.stream >= trace_reader_stream_count(reader))
                 sample_die("a record of no stream");
             if (record.type == RECORD_EVENT && record.event.end < record.event.start)
@@ -67,6 +70,7 @@ static void read_through(int at, const char *path, uint64_t size, int passes)
         trace_reader_rewind(reader);
     }
     trace_reader_close(reader);
+    return good;
 }
 
 static void try_bytes(size_t size)
@@ -90,6 +94,9 @@ static size_t compact(unsigned char *trace, size_t size)
         to += window.size;
         from = next;
     }
+    uint64_t size_at_close = to;
+    memcpy(trace + TRACE_STATE_OFFSET + offsetof(struct trace_state, closed_size), &size_at_close,
+           sizeof size_at_close);
     return to;
 }
 
@@ -128,8 +135,10 @@ static void cut_everywhere(void)
             continue;
         if (ftruncate(file, (off_t)size) < 0)
             sample_die("cannot cut the file");
-        if (size == 0 || pwrite(file, bytes, size, 0) == (ssize_t)size)
-            read_through(directory, name, size, 1);
+        if (size > 0 && pwrite(file, bytes, size, 0) != (ssize_t)size)
+            sample_die("cannot write the cut file");
+        if (read_through(directory, name, size, 1) != (size == sample_size))
+            sample_die("a trace that was closed and cut off is taken for a whole one");
     }
 }
 
