@@ -142,12 +142,17 @@ count_check() {
         else
             failure "$name"
         fi
-        ((failed == before)) || printf '%s\n' "$plain" | sed 's/^/    /'
+        ((failed == before)) || show_failures "$log"
     done < <(find "$1" -name '*.trs' | sort)
 }
 
+# show_failures FILE...: what is there beside the tests that passed
+show_failures() {
+    strip_colours "$@" | grep -vE '^(ok |PASS:)' | sed 's/^/    /'
+}
+
 strip_colours() {
-    sed 's/\x1b\[[0-9;]*m//g' "$1"
+    sed 's/\x1b\[[0-9;]*m//g' "$@"
 }
 
 # --- the parts -----------------------------------------------------------------------------------
@@ -190,7 +195,7 @@ run_scenario() {
     count_tap "$name" "$log" "$status"
     printf '%-36s %3d results, %3d s\n' "$name" "$(grep -cE '^(not )?ok\b' "$log")" \
         $((SECONDS - begun))
-    ((failed == before)) || sed 's/^/    /' "$log" "$log.err"
+    ((failed == before)) || show_failures "$log" "$log.err"
 }
 
 run_scenarios() {
@@ -211,8 +216,8 @@ lint() {
     mapfile -t scripts < <(find "$top/contrib" "$top/.ci" "$top/tests" -type f \
         -exec grep -lE '^#!/bin/(ba)?sh' {} +)
     scripts+=("$top/contrib/steps.sh" "$top/tests/cluster/lib.sh" "$top/tests/cluster/scenario.sh")
-    quietly "$build/logs/shellcheck.log" shellcheck --severity=warning --exclude=SC1091 \
-        "${scripts[@]#"$top"/}"
+    quietly "$build/logs/shellcheck.log" shellcheck --severity=warning --external-sources \
+        --source-path=SCRIPTDIR "${scripts[@]#"$top"/}"
 }
 
 finish() {
