@@ -16,6 +16,7 @@
 
 #include "merge/clock.h"
 #include "schema/region_label.h"
+#include "schema/streams.h"
 #include "schema/trace_reader.h"
 
 const char *argp_program_version = "sp-dump (scope-profile) " PACKAGE_VERSION;
@@ -376,14 +377,14 @@ int main(int argc, char **argv)
 {
     struct settings settings = {.limit = UINT64_MAX};
     int status = EXIT_ALL;
+    streams_prepare();
     parse_command_line(argc, argv, &settings);
     for (int i = 0; i < settings.trace_count && !ferror(stdout); i++) {
         if (i > 0)
             putchar('\n');
         status = combine(status, dump_trace(&settings, settings.traces[i]), i == 0);
     }
-    errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+    if (streams_finish() == 0)
         return status;
     fputs("sp-dump: cannot write to standard output\n", stderr);
     return EXIT_PART;

@@ -19,6 +19,7 @@
 #include "merge/run.h"
 #include "merge/world.h"
 #include "schema/run_path.h"
+#include "schema/streams.h"
 
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
@@ -343,6 +344,7 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     struct run run;
     struct error err;
+    streams_prepare();
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);
     char *path = name_run(settings.run_directory);

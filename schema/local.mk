@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libtrace: the rank trace, the job record, labels and options (libc only).
-# libprofile: the HDF5 profile file.
+# libprofile: the HDF5 profile file, and what the tools that use it share.
 noinst_LTLIBRARIES += libtrace.la
 libtrace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -O2
 libtrace_la_SOURCES = \
@@ -29,5 +29,6 @@ libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS)
 libprofile_la_SOURCES = \
 	schema/profile_reader.c schema/profile_reader.h \
 	schema/profile_row.h \
-	schema/profile_writer.c schema/profile_writer.h
+	schema/profile_writer.c schema/profile_writer.h \
+	schema/streams.c schema/streams.h
 endif

@@ -67,8 +67,18 @@ ok '-o names the file' exits 0 "$bin/sp-merge" run/ -o other.h5
 ok 'with the same bytes' cmp run.h5 other.h5
 ok 'a directory that is not there: status 3' exits 3 "$bin/sp-merge" run -o nowhere/x.h5
 ok 'an unwritable disk: status 3' exits 3 bash -c 'ulimit -f 8; trap "" XFSZ; exec "$0" run -o full.h5' "$bin/sp-merge"
+ok 'likewise if SIGXFSZ is not ignored: status 3' exits 3 bash -c 'ulimit -f 8; exec "$0" run -o full.h5' "$bin/sp-merge"
+ok 'and a message' said '^sp-merge: .*cannot write: File too large$'
 ok 'no half file is left' absent full.h5
 ok 'nor a temporary one' no_temporary
+ok 'standard streams are closed: status 0' bash -c '"$0" run -o closed.h5 <&- >&- 2>&-' "$bin/sp-merge"
+ok 'with the same bytes' cmp other.h5 closed.h5
+ok 'nobody reads its messages: status 0' exits 0 python3 -c '
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit(subprocess.run(sys.argv[1:], stderr=writer).returncode)' "$bin/sp-merge" -v run -o unread.h5
+ok 'with the same bytes' cmp other.h5 unread.h5
 ok '--remove takes the traces away' exits 0 "$bin/sp-merge" -f --remove run
 ok 'with the run directory' absent run
 
@@ -182,6 +192,8 @@ ok 'what is no trace: status 2' exits 2 "$bin/sp-dump" run/job
 ok 'one of two: status 1' exits 1 "$bin/sp-dump" run/job "$dump"
 ok 'no trace given: status 64' exits 64 "$bin/sp-dump"
 ok 'a closed pipe is no noise' bash -c '"$0" "$1" 2>noise | head -n 1 >/dev/null; [ ! -s noise ]' "$bin/sp-dump" "$dump"
+ok 'a file size limit is told' exits 1 bash -c 'ulimit -f 1; "$0" "$1" >limited' "$bin/sp-dump" "$dump"
+ok 'by a message' said '^sp-dump: cannot write to standard output$'
 ok 'a full disk is told' exits 1 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
 
 echo "1..$count"
