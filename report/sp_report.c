@@ -17,6 +17,7 @@
 #include "report/summary.h"
 #include "report/text.h"
 #include "schema/profile_reader.h"
+#include "schema/streams.h"
 
 const char *argp_program_version = "sp-report (scope-profile) " PACKAGE_VERSION;
 
@@ -85,11 +86,31 @@ static void parse_command_line(int argc, char **argv, struct settings *settings)
         .args_doc = "FILE.h5",
         .doc = "Print the share of MPI per rank and a table of all regions of a profile file. "
                "share is a region's part of the time between MPI_Init and MPI_Finalize, all ranks "
-               "together.\vExit status: 0 printed, 2 the file cannot be used, 3 cannot write, 64 "
-               "usage.",
+               "together; regions outside have none. On a terminal, columns are left out and names "
+               "shortened as needed to fit; into a pipe everything is printed in full.\vExit "
+               "status: 0 printed, 2 the file cannot be used, 3 cannot write, 64 usage.",
     };
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, settings);
+}
+
+/* An empty report on ranks that are not there would look like an answer. */
+static int check_ranks(const struct settings *settings, const struct profile *profile,
+                       struct error *err)
+{
+    uint32_t *ranks = calloc(profile->row_count + 1, sizeof(*ranks));
+    struct rank_set present;
+    if (!ranks)
+        return error_set(err, "out of memory");
+    for (size_t i = 0; i < profile->row_count; i++)
+        ranks[i] = profile->rows[i].rank;
+    int status = rank_set_of(&present, ranks, profile->row_count, err);
+    if (status == 0) {
+        status = rank_set_check(&settings->ranks, &present, err);
+        rank_set_release(&present);
+    }
+    free(ranks);
+    return status;
 }
 
 static int print_report(const struct settings *settings, const struct profile *profile,
@@ -109,11 +130,15 @@ static int print_report(const struct settings *settings, const struct profile *p
     return status;
 }
 
-/* A reader that has seen enough (head, a pager) is no failure. */
+static int fail(const struct settings *settings, int status, const struct error *err)
+{
+    fprintf(stderr, "sp-report: %s: %s\n", settings->path, err->text);
+    return status;
+}
+
 static int finish_output(void)
 {
-    errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+    if (streams_finish() == 0)
         return EXIT_SUCCESS;
     fputs("sp-report: cannot write to standard output\n", stderr);
     return EXIT_CANNOT_WRITE;
@@ -125,22 +150,26 @@ static int report(void *data)
     const struct settings *settings = data;
     struct profile profile;
     struct error err;
+    int status;
     if (profile_read(&profile, settings->path, &err) < 0) {
         fprintf(stderr, "sp-report: %s\n", err.text);
         return EXIT_UNUSABLE;
     }
-    int status = print_report(settings, &profile, &err);
+    if (check_ranks(settings, &profile, &err) < 0)
+        status = fail(settings, EXIT_USAGE, &err);
+    else if (print_report(settings, &profile, &err) < 0)
+        status = fail(settings, EXIT_UNUSABLE, &err);
+    else
+        status = finish_output();
     profile_release(&profile);
-    if (status == 0)
-        return finish_output();
-    fprintf(stderr, "sp-report: %s: %s\n", settings->path, err.text);
-    return EXIT_UNUSABLE;
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     struct settings settings = {0};
     struct error err;
+    streams_prepare();
     parse_command_line(argc, argv, &settings);
     int status = fence_run(settings.path, report, &settings, &err);
     if (status < 0) {
