@@ -7,6 +7,9 @@ sp_report_LDADD = libprofile.la libtrace.la $(JSONC_LIBS)
 sp_report_SOURCES = report/sp_report.c \
 	report/fence.c report/fence.h \
 	report/json.c report/json.h \
+	report/line.c report/line.h \
 	report/rank_set.c report/rank_set.h \
+	report/short_name.c report/short_name.h \
 	report/summary.c report/summary.h \
+	report/table.c report/table.h \
 	report/text.c report/text.h

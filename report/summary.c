@@ -35,7 +35,31 @@ static int compare_rows(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* The rows of one rank become one summary_rank. */
+/* MPI_Init, MPI_Finalize and what lies before the one or behind the other are no part of the
+ * session. In the aggregate layout it is not known when calls were. */
+static bool is_outside(const struct profile_row *row, const struct profile_row *session)
+{
+    return session && session->latest_end > session->earliest_start &&
+           (row->latest_end <= session->earliest_start ||
+            row->earliest_start >= session->latest_end);
+}
+
+static void add_to_region(struct summary_region *region, const struct profile_row *row,
+                          const struct profile_row *session)
+{
+    region->minimum =
+        region->ranks == 0 || row->minimum < region->minimum ? row->minimum : region->minimum;
+    region->maximum =
+        region->ranks == 0 || row->maximum > region->maximum ? row->maximum : region->maximum;
+    region->ranks++;
+    region->calls += row->count;
+    region->total += (double)row->total;
+    region->exclusive += own_time(row);
+    region->is_outside |= is_outside(row, session);
+    region->is_inside |= session && !is_outside(row, session);
+}
+
+/* The rows of one rank become one summary_rank, and a part of their regions. */
 static void add_rank(struct summary *summary, const struct profile *profile,
                      const struct profile_row **rows, size_t count)
 {
@@ -49,29 +73,16 @@ static void add_rank(struct summary *summary, const struct profile *profile,
     rank->session = session ? (double)session->total : 0;
     for (size_t i = 0; i < count; i++) {
         const struct profile_row *row = rows[i];
+        add_to_region(&summary->regions[row->region], row, session);
         if (!is_mpi(profile->names[row->region]))
             continue;
         rank->mpi_calls += row->count;
-        /* MPI_Init and MPI_Finalize lie outside the session: no part of it. */
-        if (!session || (row->latest_end > session->earliest_start &&
-                         row->earliest_start < session->latest_end))
+        if (!is_outside(row, session))
             rank->mpi += own_time(row);
     }
     summary->mpi_calls += rank->mpi_calls;
     summary->session += rank->session;
     summary->mpi += rank->mpi;
-}
-
-static void add_to_region(struct summary_region *region, const struct profile_row *row)
-{
-    region->minimum =
-        region->ranks == 0 || row->minimum < region->minimum ? row->minimum : region->minimum;
-    region->maximum =
-        region->ranks == 0 || row->maximum > region->maximum ? row->maximum : region->maximum;
-    region->ranks++;
-    region->calls += row->count;
-    region->total += (double)row->total;
-    region->exclusive += own_time(row);
 }
 
 static int compare_regions(const void *left, const void *right)
@@ -108,10 +119,8 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
         summary->regions[i].name = profile->names[i];
     size_t count = 0;
     for (size_t i = 0; i < profile->row_count; i++) {
-        if (!rank_set_has(set, profile->rows[i].rank))
-            continue;
-        rows[count++] = &profile->rows[i];
-        add_to_region(&summary->regions[profile->rows[i].region], &profile->rows[i]);
+        if (rank_set_has(set, profile->rows[i].rank))
+            rows[count++] = &profile->rows[i];
     }
     qsort(rows, count, sizeof(*rows), compare_rows);
     for (size_t first = 0, next; first < count; first = next) {

@@ -25,6 +25,7 @@ struct summary_region {
     uint64_t calls, ranks;
     double total, exclusive;
     int64_t minimum, maximum;
+    bool is_inside, is_outside; /* of the session, on some rank whose session is known */
 };
 
 struct summary {

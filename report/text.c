@@ -3,26 +3,34 @@
 #include "report/text.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NAME_WIDTH_MIN = 16, WIDTH_MIN = 40, WIDTH_MAX = 10000, CELL = 32 };
+#include "report/line.h"
+#include "report/short_name.h"
+#include "report/table.h"
+
+enum { WIDTH_MIN = 40, WIDTH_MAX = 10000, CELL = TABLE_CELL };
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    bool is_known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    return is_known ? size.ws_col : 0;
+}
 
 struct text_layout text_layout(size_t top)
 {
-    struct text_layout layout = {.top = top};
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO))
-        return layout;
     const char *columns = getenv("COLUMNS");
-    long width = columns ? strtol(columns, NULL, 10) : 0;
-    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        width = size.ws_col;
+    long wanted = columns ? strtol(columns, NULL, 10) : 0;
+    size_t width = wanted > 0 ? (size_t)wanted : terminal_width();
     if (width > 0)
-        layout.width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (int)width;
-    return layout;
+        width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+    return (struct text_layout){.width = width, .top = top};
 }
 
 /* --- cells -------------------------------------------------------------------------------------
@@ -67,40 +75,45 @@ static const char *print_share(double share, char cell[static CELL])
     return cell;
 }
 
-/* Prints text from the file, without what a terminal would take for a command; at most width
- * bytes, "..." at the end if that is not all. width 0: all. */
-static void print_safe(FILE *out, const char *text, size_t width)
+/* --- the head ----------------------------------------------------------------------------------
+ */
+
+enum { TITLE = 12, SENTENCE = 256 };
+
+/* Adds to a sentence; what does not fit is cut. */
+static void add(char sentence[static SENTENCE], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(char sentence[static SENTENCE], const char *format, ...)
 {
-    size_t length = strlen(text), shown = length;
-    bool is_cut = width > 0 && length > width;
-    if (is_cut) {
-        shown = width - 3;
-        while (shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80)
-            shown--; /* not in the middle of a character */
-    }
-    for (size_t i = 0; i < shown; i++)
-        fputc((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i], out);
-    if (is_cut)
-        fputs("...", out);
+    size_t length = strlen(sentence);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence + length, SENTENCE - length, format, arguments);
+    va_end(arguments);
 }
 
-/* --- parts -------------------------------------------------------------------------------------
- */
+static void print_sentence(FILE *out, const char *title, const char *sentence,
+                           const struct text_layout *layout)
+{
+    fprintf(out, "%-*s", TITLE, title);
+    line_wrap(out, sentence, TITLE, TITLE, layout->width);
+    fputc('\n', out);
+}
 
 static void print_attribute(FILE *out, const struct profile *profile, const char *title,
                             const char *name, const struct text_layout *layout)
 {
-    enum { TITLE = 12 };
     const struct profile_attribute *attribute = profile_attribute(profile, name);
     if (!attribute || attribute->text[0] == '\0')
         return;
     fprintf(out, "%-*s", TITLE, title);
-    print_safe(out, attribute->text, layout->width ? (size_t)layout->width - TITLE : 0);
+    line_cut(out, attribute->text, layout->width ? layout->width - TITLE : 0);
     fputc('\n', out);
 }
 
 /* What of the run is not in the file. */
-static void print_health(FILE *out, const struct profile *profile)
+static void print_health(FILE *out, const struct profile *profile, const struct text_layout *layout)
 {
     static const struct {
         const char *name, *text;
@@ -111,86 +124,207 @@ static void print_health(FILE *out, const struct profile *profile)
         {"scope_profile_ranks_unreadable", "unreadable"},
         {"scope_profile_ranks_missing", "missing"},
     };
-    const char *before = "Losses      ranks: ";
+    char sentence[SENTENCE] = "";
     for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
         const struct profile_attribute *state = profile_attribute(profile, states[i].name);
-        if (!state || !state->is_number || state->number <= 0)
-            continue;
-        fprintf(out, "%s%" PRId64 " %s", before, state->number, states[i].text);
-        before = ", ";
+        if (state && state->is_number && state->number > 0)
+            add(sentence, "%s%" PRId64 " %s", *sentence ? ", " : "ranks: ", state->number,
+                states[i].text);
     }
-    if (strcmp(before, ", ") == 0)
-        fputc('\n', out);
+    if (*sentence)
+        print_sentence(out, "Losses", sentence, layout);
+}
+
+static void print_size(FILE *out, const struct profile *profile, const struct summary *summary,
+                       const struct text_layout *layout)
+{
+    char cell[CELL], sentence[SENTENCE] = "";
+    add(sentence, "%s", print_count(profile->ranks, cell));
+    const struct profile_attribute *nodes = profile_attribute(profile, "num_nodes");
+    if (nodes && nodes->is_number)
+        add(sentence, " on %" PRId64 " %s", nodes->number, nodes->number == 1 ? "node" : "nodes");
+    add(sentence, ", %s MPI calls", print_count(summary->mpi_calls, cell));
+    if (summary->session > 0)
+        add(sentence, ", %s of the time in MPI",
+            print_share(summary_share(summary->mpi, summary->session), cell));
+    print_sentence(out, "Ranks", sentence, layout);
 }
 
 static void print_head(FILE *out, const char *path, const struct profile *profile,
                        const struct summary *summary, const struct text_layout *layout)
 {
-    char calls[CELL], ranks[CELL], share[CELL];
-    print_safe(out, path, 0);
+    line_wrap(out, path, 0, 0, layout->width);
     fputc('\n', out);
     print_attribute(out, profile, "Command", "command_line", layout);
     print_attribute(out, profile, "Job", "scope_profile_job", layout);
     print_attribute(out, profile, "Time", "timestamp", layout);
     print_attribute(out, profile, "MPI", "mpi_library_version", layout);
-    print_health(out, profile);
-    fprintf(out, "Ranks       %s", print_count(profile->ranks, ranks));
-    const struct profile_attribute *nodes = profile_attribute(profile, "num_nodes");
-    if (nodes && nodes->is_number)
-        fprintf(out, " on %" PRId64 " %s", nodes->number, nodes->number == 1 ? "node" : "nodes");
-    fprintf(out, ", %s MPI calls", print_count(summary->mpi_calls, calls));
-    if (summary->session > 0)
-        fprintf(out, ", %s of the time in MPI",
-                print_share(summary_share(summary->mpi, summary->session), share));
-    fputc('\n', out);
+    print_health(out, profile, layout);
+    print_size(out, profile, summary, layout);
 }
 
-static void print_ranks(FILE *out, const struct summary *summary)
+/* --- ranks -------------------------------------------------------------------------------------
+ */
+
+enum { RANK_NUMBER, RANK_CALLS, RANK_SESSION, RANK_MPI, RANK_SHARE, RANK_COLUMNS };
+
+static const char *rank_cell(const void *data, size_t row, size_t column,
+                             char text[static TABLE_CELL])
 {
-    char calls[CELL], session[CELL], mpi[CELL], share[CELL];
-    fprintf(out, "\n%8s %14s %12s %12s %10s\n", "rank", "MPI calls", "session", "in MPI", "share");
-    for (size_t i = 0; i < summary->rank_count; i++) {
-        const struct summary_rank *rank = &summary->ranks[i];
-        fprintf(out, "%8" PRIu32 " %14s %12s %12s %10s\n", rank->rank,
-                print_count(rank->mpi_calls, calls),
-                rank->session > 0 ? print_time(rank->session, session) : "-",
-                print_time(rank->mpi, mpi),
-                print_share(summary_share(rank->mpi, rank->session), share));
+    const struct summary_rank *rank = &((const struct summary *)data)->ranks[row];
+    switch (column) {
+    case RANK_NUMBER:
+        snprintf(text, TABLE_CELL, "%" PRIu32, rank->rank);
+        return text;
+    case RANK_CALLS:
+        return print_count(rank->mpi_calls, text);
+    case RANK_SESSION:
+        return rank->session > 0 ? print_time(rank->session, text) : "-";
+    case RANK_MPI:
+        return print_time(rank->mpi, text);
+    default:
+        return print_share(summary_share(rank->mpi, rank->session), text);
     }
+}
+
+static void print_ranks(FILE *out, const struct summary *summary, const struct text_layout *layout)
+{
+    static const char *const titles[RANK_COLUMNS] = {"rank", "MPI calls", "session", "in MPI",
+                                                     "share"};
+    static const size_t expendable[] = {RANK_SESSION, RANK_CALLS};
+    struct table table = {.titles = titles,
+                          .column_count = RANK_COLUMNS,
+                          .row_count = summary->rank_count,
+                          .cell = rank_cell,
+                          .data = summary};
+    table_measure(&table);
+    table_fit(&table, expendable, sizeof(expendable) / sizeof(*expendable), layout->width);
+    fputc('\n', out);
+    table_print_titles(out, &table);
+    fputc('\n', out);
+    for (size_t row = 0; row < table.row_count; row++) {
+        table_print_row(out, &table, row);
+        fputc('\n', out);
+    }
+}
+
+/* --- regions -----------------------------------------------------------------------------------
+ */
+
+enum {
+    REGION_CALLS,
+    REGION_RANKS,
+    REGION_TOTAL,
+    REGION_MEAN,
+    REGION_MAXIMUM,
+    REGION_SHARE,
+    REGION_COLUMNS
+};
+
+static const char *region_cell(const void *data, size_t row, size_t column,
+                               char text[static TABLE_CELL])
+{
+    const struct summary *summary = data;
+    const struct summary_region *region = &summary->regions[row];
+    switch (column) {
+    case REGION_CALLS:
+        return print_count(region->calls, text);
+    case REGION_RANKS:
+        return print_count(region->ranks, text);
+    case REGION_TOTAL:
+        return print_time(region->total, text);
+    case REGION_MEAN:
+        return print_time(region->total / (double)region->calls, text);
+    case REGION_MAXIMUM:
+        return print_time((double)region->maximum, text);
+    default:
+        if (region->is_outside && !region->is_inside)
+            return "-";
+        return print_share(summary_share(region->total, summary->session), text);
+    }
+}
+
+/* Where the names of the regions go. */
+struct placement {
+    bool is_short, is_below;
+};
+
+static size_t longest_name(const struct summary *summary, size_t count, bool is_short)
+{
+    char text[SHORT_NAME_SIZE];
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = summary->regions[i].name;
+        size_t columns = line_columns(is_short ? short_name(name, text) : name);
+        longest = columns > longest ? columns : longest;
+    }
+    return longest;
+}
+
+/* Names stand beside their numbers if the numbers that matter leave room for them, else below. */
+static struct placement place_names(struct table *table, const struct summary *summary,
+                                    size_t width)
+{
+    enum { NAME_MIN = 32 }; /* fewer columns, and most names of MPI regions would take two lines */
+    static const size_t expendable[] = {REGION_MAXIMUM, REGION_MEAN, REGION_RANKS, REGION_SHARE};
+    size_t all = table_width(table) + TABLE_GAP;
+    if (width == 0 || all + longest_name(summary, table->row_count, false) <= width)
+        return (struct placement){.is_short = false};
+    size_t longest = longest_name(summary, table->row_count, true);
+    size_t others = width > longest + TABLE_GAP ? width - longest - TABLE_GAP : 1;
+    table_fit(table, expendable, 2, others);
+    if (table_width(table) + TABLE_GAP + (longest < NAME_MIN ? longest : NAME_MIN) <= width)
+        return (struct placement){.is_short = true};
+    table_measure(table);
+    table_fit(table, expendable, sizeof(expendable) / sizeof(*expendable), width);
+    return (struct placement){.is_short = true, .is_below = true};
+}
+
+/* Prints a name behind, or below, what is on the line, and ends the line. */
+static void print_name(FILE *out, const char *name, const struct table *table,
+                       struct placement placement, size_t width)
+{
+    enum { INDENT = 8 };
+    size_t column = placement.is_below ? INDENT : table_width(table) + TABLE_GAP;
+    fprintf(out, "%s%*s", placement.is_below ? "\n" : "", placement.is_below ? INDENT : TABLE_GAP,
+            "");
+    line_wrap(out, name, column, column, width);
+    fputc('\n', out);
 }
 
 static void print_regions(FILE *out, const struct summary *summary,
                           const struct text_layout *layout)
 {
-    char calls[CELL], ranks[CELL], total[CELL], mean[CELL], maximum[CELL], share[CELL];
+    static const char *const titles[REGION_COLUMNS] = {"calls", "ranks", "total",
+                                                       "mean",  "max",   "share"};
+    char text[SHORT_NAME_SIZE];
     size_t count = summary->region_count;
     if (layout->top > 0 && layout->top < count)
         count = layout->top;
-    int used = fprintf(out, "\n%12s %7s %11s %10s %10s %9s  ", "calls", "ranks", "total", "mean",
-                       "max", "share");
-    fputs("region\n", out);
-    size_t width = 0;
-    if (layout->width > 0) /* the first character of the heading was the line before */
-        width = layout->width - (used - 1) > NAME_WIDTH_MIN ? (size_t)(layout->width - (used - 1))
-                                                            : NAME_WIDTH_MIN;
-    for (size_t i = 0; i < count; i++) {
-        const struct summary_region *region = &summary->regions[i];
-        fprintf(out, "%12s %7s %11s %10s %10s %9s  ", print_count(region->calls, calls),
-                print_count(region->ranks, ranks), print_time(region->total, total),
-                print_time(region->total / (double)region->calls, mean),
-                print_time((double)region->maximum, maximum),
-                print_share(summary_share(region->total, summary->session), share));
-        print_safe(out, region->name, width);
-        fputc('\n', out);
+    struct table table = {.titles = titles,
+                          .column_count = REGION_COLUMNS,
+                          .row_count = count,
+                          .cell = region_cell,
+                          .data = summary};
+    table_measure(&table);
+    struct placement placement = place_names(&table, summary, layout->width);
+    fputc('\n', out);
+    table_print_titles(out, &table);
+    print_name(out, "region", &table, placement, layout->width);
+    for (size_t row = 0; row < count; row++) {
+        const char *name = summary->regions[row].name;
+        table_print_row(out, &table, row);
+        print_name(out, placement.is_short ? short_name(name, text) : name, &table, placement,
+                   layout->width);
     }
     if (count < summary->region_count)
-        fprintf(out, "%12s %zu more regions\n", "...", summary->region_count - count);
+        fprintf(out, "... %zu more regions\n", summary->region_count - count);
 }
 
 void text_print(FILE *out, const char *path, const struct profile *profile,
                 const struct summary *summary, const struct text_layout *layout)
 {
     print_head(out, path, profile, summary, layout);
-    print_ranks(out, summary);
+    print_ranks(out, summary, layout);
     print_regions(out, summary, layout);
 }

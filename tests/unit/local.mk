@@ -64,7 +64,8 @@ EXTRA_DIST += $(MERGE_TAP) tests/unit/check_profile.py \
 make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
-MERGE_TESTS = test_region_label test_profile_writer test_clock test_fold test_rank_set
+MERGE_TESTS = test_region_label test_profile_writer test_clock test_fold test_rank_set \
+	test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
 test_region_label_SOURCES = tests/unit/test_region_label.c
@@ -82,6 +83,12 @@ test_fold_LDADD = libmerge.la $(CRITERION_LIBS)
 test_rank_set_SOURCES = tests/unit/test_rank_set.c report/rank_set.c
 test_rank_set_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_rank_set_LDADD = libtrace.la $(CRITERION_LIBS)
+test_short_name_SOURCES = tests/unit/test_short_name.c report/short_name.c
+test_short_name_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_short_name_LDADD = libtrace.la $(CRITERION_LIBS)
+test_line_SOURCES = tests/unit/test_line.c report/line.c
+test_line_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_line_LDADD = $(CRITERION_LIBS)
 endif
 endif
 

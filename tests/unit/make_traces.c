@@ -3,8 +3,10 @@
  *
  * KIND: plain    four ranks on two hosts whose monotonic clocks are 1000 s apart; each call known
  *       threads  likewise, with a second thread on rank 0
+ *       init     likewise, with MPI_Init and an MPI_Finalize that takes longer than the session
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
+ *       names    one rank whose regions have names of many lengths, the longest ones included
  *       ranks N  like plain, with N ranks
  *       large N  one rank with N calls
  * Ticks are nanoseconds of CLOCK_MONOTONIC; both hosts' realtime agrees.
@@ -48,7 +50,7 @@ struct maker {
     uint32_t operations[8];
 };
 
-enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP };
+enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP, INIT, FINALIZE };
 
 static const struct {
     enum mpi_kind kind;
@@ -56,6 +58,7 @@ static const struct {
 } operations[] = {
     {KIND_POINT_TO_POINT, "send"},  {KIND_POINT_TO_POINT, "recv"}, {KIND_COLLECTIVE, "allreduce"},
     {KIND_POINT_TO_POINT, "irecv"}, {KIND_WAIT, "wait"},           {KIND_COMMUNICATOR, "comm_dup"},
+    {KIND_OTHER, "init"},           {KIND_OTHER, "finalize"},
 };
 
 static void define_operations(struct maker *maker, struct trace_stream *stream)
@@ -176,6 +179,10 @@ static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
         call(&second, other, 250, 5500);
         trace_stream_close(&second);
     }
+    if (strcmp(kind, "init") == 0) {
+        call(stream, define(&maker, stream, INIT, -1, -1, -1, -1, -1), 2, 10);
+        call(stream, define(&maker, stream, FINALIZE, -1, -1, -1, -1, -1), 7000 + rank, 27000);
+    }
     now = 7000 + rank;
     end_rank(&maker, strcmp(kind, "cut") != 0 || rank != 2);
 }
@@ -223,6 +230,32 @@ static void make_large(int world, long count)
     end_rank(&maker, true);
 }
 
+static void make_names(int world)
+{
+    static const struct {
+        int64_t bytes;
+        int peer, tag;
+    } messages[] = {{64, 1, 17},
+                    {64, 1, 18},
+                    {64, 2, 17},
+                    {640, 1, 17},
+                    {64, 1, 171717},
+                    {-1, -1, -1},
+                    {INT64_MAX, INT32_MAX, INT32_MAX},
+                    {INT64_MAX - 1, INT32_MAX, INT32_MAX}};
+    enum { MESSAGES = sizeof(messages) / sizeof(*messages) };
+    struct maker maker;
+    begin_rank(&maker, world, 0, 1, "made-up");
+    uint32_t ids[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++)
+        ids[i] = define(&maker, &maker.stream, WAIT, messages[i].bytes, messages[i].peer,
+                        messages[i].tag, 0, IRECV);
+    for (int64_t i = 0; i < 1234 * MESSAGES; i++)
+        call(&maker.stream, ids[i % MESSAGES], i * SECOND, i * SECOND + 123456789);
+    now += SECOND;
+    end_rank(&maker, true);
+}
+
 static void make_world(int world, uint32_t size, const char *kind)
 {
     for (uint32_t rank = 0; rank < size; rank++) {
@@ -234,11 +267,15 @@ static void make_world(int world, uint32_t size, const char *kind)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        die("usage: make_traces RUNDIR plain|threads|cut|worlds|ranks N|large [N]");
+        die("usage: make_traces RUNDIR plain|threads|init|cut|worlds|names|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {
         make_large(make_directory(run, "made-up.0"), argc > 3 ? atol(argv[3]) : 1000000);
+        return 0;
+    }
+    if (strcmp(argv[2], "names") == 0) {
+        make_names(make_directory(run, "made-up.0"));
         return 0;
     }
     if (strcmp(argv[2], "worlds") == 0) {

@@ -17,6 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
+unset COLUMNS
 count=0
 failed=0
 status=0
@@ -74,14 +75,115 @@ assert session["name"] == "scope_profiler.session" and session["calls"] == 4, se
 assert send["calls"] == 4 and send["total_ns"] == 5430 and send["max_ns"] == 5250, send
 assert abs(send["share"] - 5430 / session["total_ns"]) < 1e-12, send'
 
+for ranks in 4 0,4 7-9; do
+    report --ranks "$ranks" run.h5
+    ok "--ranks $ranks of four ranks: status 64" ended 64
+    ok 'nothing is printed' test ! -s report
+    ok 'but which ranks there are' grep -q '^sp-report: run.h5: no.* rank.*: the file has calls of ranks 0-3$' errors
+done
+report --ranks 2-9 run.h5
+ok 'a range needs one rank that is there' ended 0
+
 for schema in 2 3; do
     report "$fixtures/schema-$schema.h5"
     ok "the golden file of schema $schema" has '^ +3 +1 +33 ns +11 ns +15 ns +-  solve$'
 done
 
-ok 'the table fits a terminal' script -qec "stty cols 90; '$bin/sp-report' run.h5 >/dev/tty" screen
-ok 'no line is wider' bash -c '[ "$(tr -d "\r" <screen | grep -v ^Script | grep -E "mpi:|Command" | wc -L)" -le 90 ]'
-ok 'names are cut' grep -q 'mpi:.*\.\.\.' screen
+# --- widths --------------------------------------------------------------------------------------
+# shown_names: the regions' names in a report, sorted; what is wrapped is put together again
+shown_names() {
+    sed '1,/^calls /d' report | python3 -c '
+import re, sys
+names = []
+for line in sys.stdin:
+    numbers = re.match(r" *[\d,]+  +[\d,]+  .*?(?:%|-)(?=  |$)", line)
+    if numbers:
+        names.append(line[numbers.end():].strip())
+    elif names:
+        names[-1] = (names[-1] + " " + line.strip()).strip()
+print("\n".join(sorted(names)))'
+}
+long=a-directory-with-a-name/that-is-longer/than-a-line-of-the/narrowest-terminal
+mkdir -p "$long"
+"$bin/make_traces" names names && "$bin/sp-merge" names 2>/dev/null
+"$bin/make_traces" init init && "$bin/sp-merge" init 2>/dev/null
+mv names.h5 init.h5 "$long"
+cat >names.expected <<'END'
+mpi:wait irecv 64 B peer=1 tag=17 comm=0
+mpi:wait irecv 64 B peer=1 tag=171717 comm=0
+mpi:wait irecv 64 B peer=1 tag=18 comm=0
+mpi:wait irecv 64 B peer=2 tag=17 comm=0
+mpi:wait irecv 640 B peer=1 tag=17 comm=0
+mpi:wait irecv 9223372036854775806 B peer=2147483647 tag=2147483647 comm=0
+mpi:wait irecv 9223372036854775807 B peer=2147483647 tag=2147483647 comm=0
+mpi:wait irecv comm=0
+scope_profiler.session
+END
+for width in 40 41 60 72 80 100 120; do
+    COLUMNS=$width report "$long/names.h5"
+    ok "$width columns: no line is wider" bash -c '[ "$(wc -L <report)" -le "$0" ]' "$width"
+    shown_names >names.shown
+    ok "$width columns: every name is there, in its short form" diff names.expected names.shown
+done
+COLUMNS=80 report run.h5
+ok 'one line a row where that is possible' \
+    has '^ +12 +4 +2\.40 us +200 ns +8\.58 %  mpi:wait irecv 64 B comm=0$'
+COLUMNS=200 report run.h5
+ok 'the full names where they fit' has ' 8\.58 %  mpi:wait kind=wait .* request=irecv$'
+COLUMNS=1 report run.h5
+ok 'a terminal narrower than 40 columns is taken for one of 40' \
+    bash -c '[ "$(wc -L <report)" -le 40 ] && grep -q "irecv 64 B" report'
+for columns in '' 0 -5 wide; do
+    COLUMNS=$columns report run.h5
+    ok "COLUMNS=$columns: none" has 'mpi:wait kind=wait .* request=irecv$'
+done
+for width in 60 90; do
+    ok "a terminal of $width columns" \
+        script -qec "stty cols $width; '$bin/sp-report' run.h5 >/dev/tty" screen
+    ok 'no line is wider' bash -c \
+        '[ "$(tr -d "\r" <screen | grep -v ^Script | wc -L)" -le "$0" ]' "$width"
+    ok 'and there are names' grep -q 'mpi:wait irecv 64 B comm=0' screen
+done
+
+report "$long/init.h5"
+ok 'a region outside the session has no share' has '^ +4 +4 .* -  mpi:finalize kind=other '
+ok 'whatever its time' bash -c \
+    'sed "1,/^calls/d" report | head -n 1 | grep -q "mpi:finalize" && ! grep -q "[0-9]\{3\}\.[1-9].* %" report'
+ok 'the session has all of it' has ' 100\.00 %  scope_profiler\.session$'
+report --json "$long/init.h5"
+ok 'in JSON it is a number like any other' python3 -c '
+import json
+finalize = json.load(open("report"))["regions"][0]
+assert finalize["name"].startswith("mpi:finalize") and finalize["share"] > 1, finalize'
+
+# --- where it prints to --------------------------------------------------------------------------
+# to_nobody SIGPIPE COMMAND...: its standard output is a pipe that nobody reads; SIGPIPE: default,
+# or ignored
+to_nobody() {
+    status=0
+    python3 -c '
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+done = subprocess.run(sys.argv[2:], stdout=writer, restore_signals=sys.argv[1] == "default")
+sys.exit(done.returncode % 256)' "$@" 2>errors || status=$?
+}
+to_nobody default "$bin/sp-report" --json run.h5
+ok 'nobody reads it: it dies of SIGPIPE' ended 243
+ok 'without noise' test ! -s errors
+to_nobody ignored "$bin/sp-report" --json run.h5
+ok 'nobody reads it, SIGPIPE is ignored: status 0' ended 0
+ok 'without noise' test ! -s errors
+status=0
+(ulimit -f 1 && exec "$bin/sp-report" --json run.h5) >report 2>errors || status=$?
+ok 'a file size limit: status 3' ended 3
+ok 'and a message' grep -q '^sp-report: cannot write to standard output$' errors
+status=0
+"$bin/sp-report" run.h5 >/dev/full 2>errors || status=$?
+ok 'a full disk: status 3' ended 3
+status=0
+"$bin/sp-report" run.h5 >&- 2>errors || status=$?
+ok 'standard output is closed: status 3' ended 3
 
 report missing.h5
 ok 'no file: status 2' ended 2
