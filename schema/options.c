@@ -4,13 +4,28 @@
 
 #include <string.h>
 
+#include "schema/mpi_kind.h"
 #include "schema/run_path.h"
 
 #define WORDS "the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
+#define KINDS                                                                                      \
+    "the kinds are: all, point-to-point, collective, wait, poll, one-sided, io, communicator, "    \
+    "topology, other"
 
 const char options_help[] =
     "WHAT is a list of words, separated by commas (\"\\,\" is a comma in a word):\n"
-    "  mpi-calls    record the MPI calls of every rank that send, receive or wait\n"
+    "  mpi-calls    record the MPI calls of every rank that move data or wait\n"
+    "  mpi-calls=all         these, and those that only ask or change something locally\n"
+    "  mpi-calls=KIND+KIND   calls of these kinds alone:\n"
+    "     point-to-point     messages: send, recv, sendrecv, probe, ...\n"
+    "     collective         barrier, bcast, reduce, alltoall, neighbor_..., ...\n"
+    "     wait               completion of requests that had to be waited for\n"
+    "     poll               tests and probes that found nothing\n"
+    "     one-sided          put, get, accumulate, and the synchronisation of windows\n"
+    "     io                 files\n"
+    "     communicator       making and freeing communicators and groups\n"
+    "     topology           cartesian and graph communicators\n"
+    "     other              the rest: init, finalize, datatypes, ...\n"
     "  off          do not profile, whatever the job asks for (stands alone)\n"
     "  help         print this text and run nothing (stands alone)\n"
     "  out=DIR      the directory in which the profile file appears; default: the one you\n"
@@ -71,6 +86,21 @@ static int set_out(struct options *options, const char *directory, struct error 
     return 0;
 }
 
+/* The value of mpi-calls: all, or kinds joined by '+'. */
+static int check_calls(const char *value, struct error *err)
+{
+    for (;;) {
+        size_t length = strcspn(value, "+");
+        bool all = length == strlen("all") && strncmp(value, "all", length) == 0;
+        if (!all && mpi_kind_from_word(value, length) == KIND_COUNT)
+            return error_set(err, "unknown kind \"%.*s\" of mpi-calls; " KINDS,
+                             length < 60 ? (int)length : 60, show(value).text);
+        if (value[length] == '\0')
+            return GIVEN_CALLS;
+        value += length + 1;
+    }
+}
+
 static int set_merge(struct options *options, const char *who, struct error *err)
 {
     if (strcmp(who, "srun") == 0)
@@ -94,11 +124,13 @@ static int apply_word(struct options *options, const char *word, struct error *e
     if (length == strlen("merge") && strncmp(word, "merge", length) == 0)
         return has_value ? (set_merge(options, value, err) < 0 ? -1 : GIVEN_MERGE)
                          : error_set(err, "merge needs a value: merge=srun or merge=off");
+    if (length == strlen("mpi-calls") && strncmp(word, "mpi-calls", length) == 0)
+        return has_value ? check_calls(value, err) : GIVEN_CALLS;
 
     static const struct {
         const char *word;
         enum given given;
-    } plain[] = {{"mpi-calls", GIVEN_CALLS}, {"off", GIVEN_OFF}, {"help", GIVEN_HELP}};
+    } plain[] = {{"off", GIVEN_OFF}, {"help", GIVEN_HELP}};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (length != strlen(plain[i].word) || strncmp(word, plain[i].word, length) != 0)
             continue;

@@ -2,7 +2,8 @@
 /* WHAT: the one option grammar, after --scope-profile=, in SCOPE_PROFILE and for sp-run.
  *
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
- *     WORD = mpi-calls | off | help | out=DIR | merge=srun | merge=off
+ *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | off | help | out=DIR | merge=srun
+ * | merge=off           KIND: a word of mpi_kind.h
  */
 #ifndef SCOPE_OPTIONS_H
 #define SCOPE_OPTIONS_H
@@ -17,7 +18,7 @@ enum merge_mode { MERGE_SRUN, MERGE_OFF };
 enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192 };
 
 struct options {
-    bool mpi_calls;
+    bool mpi_calls; /* which: read where it matters, in the preload library */
     bool off;
     bool help;
     enum merge_mode merge;

@@ -22,6 +22,9 @@ static void refuses(const char *text, const char *message)
     cr_expect_str_eq(err.text, message);
 }
 
+#define KINDS                                                                                      \
+    "; the kinds are: all, point-to-point, collective, wait, poll, one-sided, io, communicator, "  \
+    "topology, other"
 #define WORDS "; the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
@@ -91,7 +94,12 @@ Test(options, values_are_checked)
     refuses("mpi-calls,merge", "merge needs a value: merge=srun or merge=off");
     refuses("mpi-calls,out", "out needs a directory: out=DIR");
     refuses("mpi-calls,out=", "out= needs a directory");
-    refuses("mpi-calls=all", "mpi-calls takes no value, but \"all\" was given");
+    takes("mpi-calls=all");
+    takes("mpi-calls=point-to-point+collective,merge=off");
+    takes("mpi-calls=wait+poll+one-sided+io+communicator+topology+other");
+    refuses("mpi-calls=", "unknown kind \"\" of mpi-calls" KINDS);
+    refuses("mpi-calls=wait+", "unknown kind \"\" of mpi-calls" KINDS);
+    refuses("mpi-calls=collectives+wait", "unknown kind \"collectives\" of mpi-calls" KINDS);
     refuses("off=", "off takes no value, but \"\" was given");
 }
 
