@@ -63,6 +63,7 @@ ok 'the traces stay' test -s "$trace"
 ok 'a file that is there is not overwritten, status 3' exits 3 "$bin/sp-merge" run
 ok 'and the message says how it could be' said 'run.h5 is there already: -f'
 ok '-f overwrites it' exits 0 "$bin/sp-merge" -f run
+sleep 1.1 # a time of day in the file would be another
 ok '-o names the file' exits 0 "$bin/sp-merge" run/ -o other.h5
 ok 'with the same bytes' cmp run.h5 other.h5
 ok 'a directory that is not there: status 3' exits 3 "$bin/sp-merge" run -o nowhere/x.h5
