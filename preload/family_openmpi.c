@@ -41,7 +41,7 @@ static int family_attach(void *library)
     openmpi.null = object(library, ABI_COMM_NULL_SYMBOL);
     openmpi.null_request = object(library, ABI_REQUEST_NULL_SYMBOL);
     openmpi.null_datatype = object(library, ABI_DATATYPE_NULL_SYMBOL);
-    openmpi.no_op = object(library, ABI_OP_NO_OP_SYMBOL);
+    openmpi.no_op = object(library, ABI_NO_OP_SYMBOL);
     *(void **)&openmpi.c2f = dlsym(library, "PMPI_Comm_c2f");
     *(void **)&openmpi.type_size = dlsym(library, "PMPI_Type_size");
     return openmpi.world && openmpi.self && openmpi.null && openmpi.null_request &&

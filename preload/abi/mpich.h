@@ -48,7 +48,7 @@ enum {
     ABI_COMM_NULL = 0x04000000,
     ABI_REQUEST_NULL = 0x2c000000,
     ABI_DATATYPE_NULL = 0x0c000000,
-    ABI_OP_NO_OP = 0x5800000e,
+    ABI_NO_OP = 0x5800000e,
 
     /* A handle carries its kind; a basic datatype's also its size, in these bits. The null handle
      * of a kind has the kind's bits alone. */

@@ -56,6 +56,6 @@ enum {
 #define ABI_COMM_NULL_SYMBOL "ompi_mpi_comm_null"
 #define ABI_REQUEST_NULL_SYMBOL "ompi_request_null"
 #define ABI_DATATYPE_NULL_SYMBOL "ompi_mpi_datatype_null"
-#define ABI_OP_NO_OP_SYMBOL "ompi_mpi_op_no_op"
+#define ABI_NO_OP_SYMBOL "ompi_mpi_op_no_op"
 
 #endif

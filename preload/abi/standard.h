@@ -52,7 +52,7 @@ enum {
     ABI_REQUEST_NULL = 0x180,
     ABI_DATATYPE_NULL = 0x200,
     ABI_BYTE = 0x247,
-    ABI_OP_NO_OP = 0x3d,
+    ABI_NO_OP = 0x3d,
 };
 /* From 0, 1024, 2048, 4096 to what others have: 0 to 3. */
 #define ABI_THREAD_LEVEL(level) ((level) > 2048 ? 3 : (level) / 1024)

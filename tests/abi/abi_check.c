@@ -49,7 +49,7 @@ SAME(ABI_COMM_SELF, MPI_COMM_SELF);
 SAME(ABI_COMM_NULL, MPI_COMM_NULL);
 SAME(ABI_REQUEST_NULL, MPI_REQUEST_NULL);
 SAME(ABI_DATATYPE_NULL, MPI_DATATYPE_NULL);
-SAME(ABI_OP_NO_OP, MPI_NO_OP);
+SAME(ABI_NO_OP, MPI_NO_OP);
 #define BASIC(type, datatype)                                                                      \
     SAME((int)(datatype)&ABI_DATATYPE_BASIC_MASK, ABI_DATATYPE_BASIC);                             \
     SAME(ABI_DATATYPE_BASIC_SIZE(datatype), sizeof(type))
@@ -124,7 +124,7 @@ int main(void)
     result(symbol(ABI_COMM_NULL_SYMBOL) == (void *)MPI_COMM_NULL, "MPI_COMM_NULL");
     result(symbol(ABI_REQUEST_NULL_SYMBOL) == (void *)MPI_REQUEST_NULL, "MPI_REQUEST_NULL");
     result(symbol(ABI_DATATYPE_NULL_SYMBOL) == (void *)MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL");
-    result(symbol(ABI_OP_NO_OP_SYMBOL) == (void *)MPI_NO_OP, "MPI_NO_OP");
+    result(symbol(ABI_NO_OP_SYMBOL) == (void *)MPI_NO_OP, "MPI_NO_OP");
     result(strncmp(version, "Open MPI", 8) == 0, "the version text that the family is known by");
     result(symbol("MPIR_Dup_fn") == NULL, "no marker of MPICH");
 #else

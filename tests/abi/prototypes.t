@@ -31,6 +31,14 @@ unknown() {
     done
 }
 
+# handles FAMILY: the predefined ones whose numbers are part of its binary interface
+handles() {
+    case $1 in
+    standard) echo BYTE ;&
+    mpich) echo COMM_WORLD COMM_SELF COMM_NULL REQUEST_NULL DATATYPE_NULL NO_OP ;;
+    esac
+}
+
 # header NAME FAMILY FLAGS HEADER
 header() {
     echo "#include \"$4\"" >"$work/declared.c"
@@ -48,6 +56,11 @@ header() {
     {
         echo "#include \"$4\""
         echo "#include \"preload/abi/$2.h\""
+        for constant in ANY_SOURCE PROC_NULL ROOT ANY_TAG UNDEFINED CART GRAPH DIST_GRAPH \
+            THREAD_MULTIPLE STATUS_IGNORE IN_PLACE $(handles "$2"); do
+            echo "_Static_assert((long)ABI_$constant == (long)MPI_$constant, \"$constant\");"
+        done
+        echo '_Static_assert(sizeof(struct abi_status) == sizeof(MPI_Status), "MPI_Status");'
         echo '#define CHECK(name, type) _Static_assert(__builtin_types_compatible_p('\
 '__typeof__(name), __typeof__(type)) && __builtin_types_compatible_p('\
 '__typeof__(P##name), __typeof__(type)), #name);'
@@ -55,7 +68,7 @@ header() {
     } >"$work/types.c"
     # shellcheck disable=SC2086 # flags are words
     cc -std=gnu11 -w -Dconst= -I"$top_srcdir" $3 -c -o /dev/null "$work/types.c" 2>"$work/messages"
-    result $? "$1: $(wc -l <"$work/both") functions have the types of its header"
+    result $? "$1: $(wc -l <"$work/both") functions and our constants are as in its header"
     grep error "$work/messages" | head -n 20 | sed 's/^/# /'
 }
 
