@@ -110,15 +110,16 @@ build_and_stage() {
     echo "installed below $build/stage"
 }
 
-# make_python: $build/python is a virtual environment with the real reader of profile files
+# make_python: $build/python is a virtual environment with the real reader of profile files, and with
+# pandas, which its to_dataframe() needs but which it does not ask for
 make_python() {
     local python=$build/python/bin/python
-    if ! "$python" -c 'import h5py, scope_profiler' 2>/dev/null; then
+    if ! "$python" -c 'import h5py, pandas, scope_profiler' 2>/dev/null; then
         rm -rf "$build/python"
         quietly "$build/logs/venv.log" /usr/bin/python3 -m venv --system-site-packages \
             "$build/python" || return
         quietly "$build/logs/pip.log" "$python" -m pip install --quiet \
-            --disable-pip-version-check "scope-profiler==$scope_profiler_version" || return
+            --disable-pip-version-check "scope-profiler==$scope_profiler_version" pandas || return
     fi
     printf 'scope-profiler %s\n' "$("$python" -c \
         'import importlib.metadata as m; print(m.version("scope-profiler"))')"
