@@ -8,8 +8,8 @@ enum { SHORT_NAME_SIZE = 320 };
 /* Returns name without what says nothing (-1) and without the kind, which the operation implies:
  *     mpi:wait kind=wait bytes=64 peer=1 root=-1 tag=17 comm=0 request=isend
  *     mpi:wait isend 64 B peer=1 tag=17 comm=0
- * in text, or name itself if it does not follow the grammar of schema/region_label.h exactly. Two
- * names that differ have short forms that differ. */
+ * in text, or name itself if it does not follow the grammar of schema/region_label.h exactly. Names
+ * that differ in more than their kind have short forms that differ. */
 const char *short_name(const char *name, char text[static SHORT_NAME_SIZE]);
 
 #endif
