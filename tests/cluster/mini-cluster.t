@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The mini cluster itself: several at once, what run hands through, and nothing is left behind
-# after down, Ctrl-C, a killed up or a failed start.
+# after down, Ctrl-C, a killed up or a failed start. One host where namespaces are not allowed.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-plan 31
+plan 38
 
 base=$(mktemp -d /tmp/scope-mini.XXXXXX)
 chmod 755 "$base"
@@ -133,3 +133,21 @@ up "$one" --conf-line 'NoSuchWord=1' >"$base/one.out" 2>&1
 is $? 1 "a wrong slurm.conf"
 like "$(<"$base/one.out")" 'NoSuchWord' "the message shows why"
 nothing_left "a failed start"
+
+# --- where namespaces are not allowed ------------------------------------------------------------
+# without CMD...: as root without the capability that namespaces need
+without() {
+    setpriv --bounding-set -sys_admin --inh-caps -sys_admin "$@"
+}
+
+without "$mini_cluster" up --user "$user" --dir "$one" >"$base/one.out" 2>&1
+is $? 1 "no namespaces: two hosts are refused"
+like "$(<"$base/one.out")" 'mini-cluster up --hosts 1' "the message offers one host"
+without "$mini_cluster" up --hosts 1 --user "$user" --dir "$one" >"$base/one.out" 2>&1
+ok $? "no namespaces: one host starts"
+is "$(without "$mini_cluster" run --dir "$one" srun -n2 id -un | xargs)" "$user $user" \
+    "it runs a step"
+without "$mini_cluster" run --dir "$one" srun bash -c 'setsid sleep 1000 >/dev/null 2>&1 </dev/null &'
+without "$mini_cluster" down --dir "$one" >"$base/down.out"
+ok $? "down"
+nothing_left "no namespaces: down"
