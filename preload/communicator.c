@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "schema/lock.h"
 #include "preload/memo.h"
 #include "preload/pages.h"
+#include "schema/lock.h"
 
 enum { BUCKETS_FIRST = 256, CHUNK = 64 };
 enum { KEY_WORLD = 1, KEY_SELF = 2, KEY_PARENT = 3 };

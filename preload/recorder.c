@@ -11,11 +11,11 @@
 #include "preload/dispatch.h"
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
-#include "schema/lock.h"
 #include "preload/objects.h"
 #include "preload/pages.h"
 #include "preload/report.h"
 #include "preload/request.h"
+#include "schema/lock.h"
 
 enum state { STATE_IDLE, STATE_STARTING, STATE_ON, STATE_OVER };
 
@@ -327,7 +327,7 @@ void call_relabel(struct call *call, const struct trace_signature *signature)
     call->signature = signature_id(call->thread, &key);
 }
 
-static __attribute__((noinline)) void sync_now(struct recorder_thread *thread, uint64_t ticks)
+void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
 {
     int error = errno;
     thread->next_sync = ticks + recorder.sync_ticks;
@@ -345,19 +345,5 @@ void call_record(struct call *call)
     else
         thread->stream.slot->dropped++;
     if (__builtin_expect(call->end >= thread->next_sync, 0))
-        sync_now(thread, call->end);
-}
-
-void call_repeated(uint64_t start)
-{
-    uint64_t end = clock_ticks();
-    struct recorder_thread *thread = recorder_thread;
-    if (__builtin_expect(!thread, 0)) /* a child of fork() came back out of the call */
-        return;
-    uint32_t signature = thread->stream.slot->signature - 1;
-    thread->stream.slot->signature = 0;
-    thread->frame = NULL;
-    trace_stream_finish(&thread->stream, signature, start, end);
-    if (__builtin_expect(end >= thread->next_sync, 0))
-        sync_now(thread, end);
+        recorder_sync(thread, call->end);
 }

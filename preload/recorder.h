@@ -122,12 +122,13 @@ void call_record(struct call *call);
 /* call_begin by a memo; false if there is none. */
 bool call_begin_again(struct call *call, const uint64_t *word, size_t count);
 
-/* Lets the next call with these words, all that tells its signature, go the short way. */
+/* Lets the next call with these words, all that tells its signature, go the short way, which reads
+ * the counter: where that is not the clock, all calls go the long way. */
 static inline void call_remember(const struct call *call, const uint64_t *word, size_t count,
                                  uint32_t origin)
 {
     struct memo *memo = memo_at(call->thread->memos, word, count);
-    if (call->signature == UINT32_MAX)
+    if (call->signature == UINT32_MAX || !clock_is_counter())
         return;
     for (size_t i = 0; i < count; i++)
         memo->word[i] = word[i];
@@ -155,13 +156,28 @@ static inline __attribute__((always_inline)) uint64_t call_repeat(const void *fr
     struct recorder_thread *thread = recorder_thread;
     uint32_t signature = memo->signature;
     thread->frame = frame;
-    uint64_t start = clock_ticks();
+    uint64_t start = clock_counter();
     trace_slot_show(thread->stream.slot, signature + 1, start);
     trace_stream_announce(&thread->stream, signature, start);
     return start;
 }
 
+/* Writes a sync point, which is due. errno is kept. */
+void recorder_sync(struct recorder_thread *thread, uint64_t ticks);
+
 /* Ends it: stops the clock, writes the event. */
-void call_repeated(uint64_t start);
+static inline __attribute__((always_inline)) void call_repeated(uint64_t start)
+{
+    uint64_t end = clock_counter();
+    struct recorder_thread *thread = recorder_thread;
+    if (__builtin_expect(!thread, 0)) /* a child of fork() came back out of the call */
+        return;
+    uint32_t signature = thread->stream.slot->signature - 1;
+    thread->stream.slot->signature = 0;
+    thread->frame = NULL;
+    trace_stream_finish(&thread->stream, signature, start, end);
+    if (__builtin_expect(end >= thread->next_sync, 0))
+        recorder_sync(thread, end);
+}
 
 #endif

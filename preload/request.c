@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "schema/lock.h"
 #include "preload/pages.h"
+#include "schema/lock.h"
 #include "schema/trace_format.h"
 
 /* Handles lie in an open-addressed table; each has a list of its requests, oldest first. A list is
