@@ -662,8 +662,9 @@ static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm,
         signature.communicator = COMMUNICATOR(comm);
         call_begin(&call, &signature);
         call_stop(&call);
-        recorder_flush(call.thread);
+        struct recorder_thread *thread = call.thread;
         call_record(&call);
+        recorder_flush(thread);
     }
     return next(comm, errorcode);
 }
