@@ -3,6 +3,13 @@
 # What the preload library must do between a program and an MPI library of one family: sourced with
 # family=openmpi or family=mpich.
 
+# A mount namespace of our own, for a file system on which traces are not mapped.
+if [[ -z ${SP_OWN_MOUNTS:-} ]]; then
+    as_root=()
+    ((EUID == 0)) || as_root=(--map-root-user)
+    SP_OWN_MOUNTS=1 exec unshare --mount "${as_root[@]}" "$0"
+fi
+
 # shellcheck source=tests/dispatch/tap.sh
 . "${top_srcdir:?}/tests/dispatch/tap.sh"
 here=$top_builddir/tests/dispatch
@@ -10,14 +17,17 @@ programs=$here/${family:?}
 preload=$top_builddir/.libs/libscope_preload.so
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/sp-dispatch-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+mkdir "$work/buffered"
+trap 'umount "$work/buffered"; rm -rf "$work"' EXIT
+mount -t ramfs none "$work/buffered" || echo "Bail out! no ramfs"
+place=$work
 run_number=0
 
 # profiled [NAME=VALUE]... PROGRAM [ARGUMENT]...: runs it with a run directory of its own; what it
 # prints goes to $output, its messages to $messages, and its exit status to $status
 profiled() {
     run_number=$((run_number + 1))
-    directory=$work/run-$run_number
+    directory=$place/run-$run_number
     plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$directory" "$@"
 }
 
@@ -116,6 +126,18 @@ profiled "$programs/program" exit
 recorded "exit without MPI_Finalize" 3
 profiled "$programs/program" abort
 recorded "MPI_Abort" 42
+
+# Where a trace is not mapped it is written when a window is full, and before the end.
+place=$work/buffered
+for scenario in plain threads fork; do
+    profiled "$programs/program" "$scenario"
+    recorded "$scenario, written by hand"
+done
+profiled "$programs/program" exit
+recorded "exit without MPI_Finalize, written by hand" 3
+profiled "$programs/program" abort
+recorded "MPI_Abort, written by hand" 42
+place=$work
 
 # --- surroundings ---------------------------------------------------------------------------------
 profiled "$programs/program" descriptors
