@@ -29,6 +29,7 @@ libscope_preload_la_SOURCES = \
 	preload/family_standard.c \
 	preload/glibc_compat.h \
 	preload/identity.c preload/identity.h \
+	preload/memo.h \
 	preload/objects.c preload/objects.h \
 	preload/pages.c preload/pages.h \
 	preload/recorder.c preload/recorder.h \
