@@ -3,7 +3,7 @@
 # The application's own output is what it is without profiling, but for one line on stderr; what is
 # left is one file, the user's.
 . "$(dirname "$0")/scenario.sh"
-plan 8
+plan 9
 fresh_directory
 
 # Lines sorted, for ranks write in any order, and without srun's own on the wait for resources.
@@ -13,12 +13,13 @@ sorted() {
 
 mpicc_openmpi -o speaker "$programs/speaker.c"
 run srun -N2 -n4 --mpi=pmix ./speaker
+is "$status" 0 "the program runs without the option" || diag "$err"
 sorted "$results/out" >"$results/out.without"
 sorted "$results/err" >"$results/err.without"
 is "$(listing .)" speaker "without the option nothing is written"
 
 run srun -N2 -n4 --mpi=pmix --scope-profile=mpi-calls ./speaker
-is "$status" 0 "the program runs"
+is "$status" 0 "the program runs with it"
 passes "its standard output is unchanged" \
     cmp "$results/out.without" <(sorted "$results/out")
 passes "its standard error is unchanged but for lines of scope-profile" \
