@@ -262,32 +262,11 @@ static int flush(struct pass *pass, size_t row)
     return 0;
 }
 
-/* Sums wrap where a hostile trace makes them overflow; real ones are far from it. */
-static int64_t add(int64_t left, int64_t right)
-{
-    return (int64_t)((uint64_t)left + (uint64_t)right);
-}
-
 static void count_event(struct profile_row *row, int64_t start, int64_t duration, int64_t exclusive)
 {
-    int64_t end = add(start, duration);
-    double delta = (double)duration - row->mean; /* Welford: no cancellation */
+    profile_row_add(row, row->count, start, duration);
     row->count++;
-    row->mean += delta / (double)row->count;
-    row->m2 += delta * ((double)duration - row->mean);
-    row->total = add(row->total, duration);
-    row->exclusive = add(row->exclusive, exclusive);
-    row->last_duration = duration;
-    if (row->count == 1) {
-        row->minimum = row->maximum = row->first_duration = duration;
-        row->earliest_start = start;
-        row->latest_end = end;
-        return;
-    }
-    row->minimum = duration < row->minimum ? duration : row->minimum;
-    row->maximum = duration > row->maximum ? duration : row->maximum;
-    row->earliest_start = start < row->earliest_start ? start : row->earliest_start;
-    row->latest_end = end > row->latest_end ? end : row->latest_end;
+    row->exclusive = profile_add(row->exclusive, exclusive);
 }
 
 static int append(struct pass *pass, size_t row, int64_t start, int64_t duration, int64_t lane)
@@ -318,7 +297,7 @@ static int fold_event(struct pass *pass, uint32_t stream, const struct trace_eve
         lane_exclusive(&thread->lane, event->start, event->end, duration, &is_outermost);
     if (is_outermost && stream == 0 && event->start >= rank->session_start &&
         event->end <= rank->session_end)
-        pass->outermost_ns = add(pass->outermost_ns, duration);
+        pass->outermost_ns = profile_add(pass->outermost_ns, duration);
     count_event(&pass->rows[call->row], start, duration, exclusive);
     return append(pass, call->row, start, duration, stream);
 }

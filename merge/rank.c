@@ -78,21 +78,6 @@ static int begin_window(const struct scan *scan, uint32_t stream, const struct t
     return add_sync(scan, &window->sync);
 }
 
-/* The name of the operation that made the request a signature waits for. */
-static const char *request_name(const struct scan *scan, uint32_t stream,
-                                const struct trace_signature *signature)
-{
-    if (signature->origin == ORIGIN_NONE)
-        return NULL;
-    if (signature->origin == ORIGIN_MIXED)
-        return "mixed";
-    const struct trace_operation *operation =
-        signature->origin == ORIGIN_UNKNOWN
-            ? NULL
-            : trace_reader_operation(scan->reader, stream, signature->origin - 1);
-    return operation ? operation->name : "unknown";
-}
-
 static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struct call *call)
 {
     const struct trace_signature *signature = trace_reader_signature(scan->reader, stream, id);
@@ -100,7 +85,7 @@ static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struc
         signature ? trace_reader_operation(scan->reader, stream, signature->operation) : NULL;
     if (!operation)
         return error_set(scan->err, "%s: the reader lost signature %" PRIu32, scan->rank->file, id);
-    const char *request = request_name(scan, stream, signature);
+    const char *request = trace_reader_origin(scan->reader, stream, signature);
     struct names *names = &scan->vocabulary->operations;
     int64_t name = names_intern(names, operation->name);
     int64_t request_number = request ? names_intern(names, request) : (int64_t)CALL_NO_REQUEST;

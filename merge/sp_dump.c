@@ -100,7 +100,7 @@ static const char *word(const char *const *words, size_t count, uint32_t number)
 
 static void print_header(const struct trace_reader *reader)
 {
-    static const char *const families[] = {"unknown", "Open MPI", "MPICH"};
+    static const char *const families[] = {"unknown", "Open MPI", "MPICH", "MPI standard ABI"};
     static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
     static const char *const clocks[] = {"monotonic", "tsc", "cntvct"};
     static const char *const phases[] = {NULL, "opened", "in MPI", "finalising", "closed"};
@@ -189,20 +189,6 @@ static void print_span(struct dump *dump, uint64_t start, uint64_t end)
     printf("%12.9f ", 1e-9 * (double)ns);
 }
 
-static const char *request_name(const struct trace_reader *reader, uint32_t stream,
-                                const struct trace_signature *signature)
-{
-    if (signature->origin == ORIGIN_NONE)
-        return NULL;
-    if (signature->origin == ORIGIN_MIXED)
-        return "mixed";
-    const struct trace_operation *operation =
-        signature->origin == ORIGIN_UNKNOWN
-            ? NULL
-            : trace_reader_operation(reader, stream, signature->origin - 1);
-    return operation ? operation->name : "unknown";
-}
-
 static void print_label(const struct trace_reader *reader, uint32_t stream, uint32_t id)
 {
     char text[REGION_LABEL_SIZE];
@@ -215,7 +201,7 @@ static void print_label(const struct trace_reader *reader, uint32_t stream, uint
     }
     struct region_label label = {
         .operation = operation->name,
-        .request = request_name(reader, stream, signature),
+        .request = trace_reader_origin(reader, stream, signature),
         .kind = operation->kind,
         .bytes = signature->bytes,
         .peer = signature->peer,

@@ -28,7 +28,7 @@ libprofile_la_CFLAGS = $(AM_CFLAGS) -O2 $(HDF5_CFLAGS) $(JSONC_CFLAGS)
 libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS)
 libprofile_la_SOURCES = \
 	schema/profile_reader.c schema/profile_reader.h \
-	schema/profile_row.h \
+	schema/profile_row.c schema/profile_row.h \
 	schema/profile_writer.c schema/profile_writer.h \
 	schema/streams.c schema/streams.h
 endif

@@ -487,32 +487,6 @@ static int read_slice(hid_t dataset, uint64_t first, uint64_t count, int64_t *va
     return status < 0 ? -1 : 0;
 }
 
-static int64_t add_wrapping(int64_t left, int64_t right)
-{
-    return (int64_t)((uint64_t)left + (uint64_t)right);
-}
-
-/* Adds event number (of its row) to the row. Numbers of a damaged file may wrap, never trap. */
-static void add_event(struct profile_row *row, uint64_t number, int64_t start, int64_t duration)
-{
-    int64_t end = add_wrapping(start, duration);
-    double delta = (double)duration - row->mean;
-    row->mean += delta / (double)(number + 1);
-    row->m2 += delta * ((double)duration - row->mean);
-    row->total = add_wrapping(row->total, duration);
-    row->last_duration = duration;
-    if (number == 0) {
-        row->minimum = row->maximum = row->first_duration = duration;
-        row->earliest_start = start;
-        row->latest_end = end;
-        return;
-    }
-    row->minimum = duration < row->minimum ? duration : row->minimum;
-    row->maximum = duration > row->maximum ? duration : row->maximum;
-    row->earliest_start = start < row->earliest_start ? start : row->earliest_start;
-    row->latest_end = end > row->latest_end ? end : row->latest_end;
-}
-
 static int sum_row(const struct event_columns *columns, struct profile_row *row)
 {
     int64_t start = 0;
@@ -524,10 +498,10 @@ static int sum_row(const struct event_columns *columns, struct profile_row *row)
         for (uint64_t i = 0; i < size; i++, done++) {
             int64_t second = columns->seconds[i];
             start =
-                columns->are_deltas ? add_wrapping(start, columns->firsts[i]) : columns->firsts[i];
-            add_event(row, done, start,
-                      columns->are_deltas ? second
-                                          : add_wrapping(second, (int64_t) - (uint64_t)start));
+                columns->are_deltas ? profile_add(start, columns->firsts[i]) : columns->firsts[i];
+            profile_row_add(row, done, start,
+                            columns->are_deltas ? second
+                                                : profile_add(second, (int64_t) - (uint64_t)start));
         }
     }
     return 0;

@@ -254,6 +254,20 @@ const struct trace_operation *trace_reader_operation(const struct trace_reader *
     return &reader->streams[stream].operations[id];
 }
 
+const char *trace_reader_origin(const struct trace_reader *reader, uint32_t stream,
+                                const struct trace_signature *signature)
+{
+    if (signature->origin == ORIGIN_NONE)
+        return NULL;
+    if (signature->origin == ORIGIN_MIXED)
+        return "mixed";
+    const struct trace_operation *operation =
+        signature->origin == ORIGIN_UNKNOWN
+            ? NULL
+            : trace_reader_operation(reader, stream, signature->origin - 1);
+    return operation ? operation->name : "unknown";
+}
+
 /* Ends the current window and its stream because of what is at p. */
 static int damaged(struct trace_reader *reader, const unsigned char *p, const char *reason,
                    struct error *err)

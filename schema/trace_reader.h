@@ -93,6 +93,11 @@ const struct trace_signature *trace_reader_signature(const struct trace_reader *
 const struct trace_operation *trace_reader_operation(const struct trace_reader *reader,
                                                      uint32_t stream, uint32_t id);
 
+/* The name of the operation that made the request a signature waits for; "unknown", "mixed"; NULL
+ * for a call that waits for none. Valid as long as the signature. */
+const char *trace_reader_origin(const struct trace_reader *reader, uint32_t stream,
+                                const struct trace_signature *signature);
+
 /* Numbers of streams seen so far, and of bytes read from the file. */
 uint32_t trace_reader_stream_count(const struct trace_reader *reader);
 uint64_t trace_reader_bytes(const struct trace_reader *reader);
