@@ -148,7 +148,7 @@ count_check() {
 
 # show_failures FILE...: what is there beside the tests that passed
 show_failures() {
-    strip_colours "$@" | grep -vE '^(ok |PASS:)' | sed 's/^/    /'
+    strip_colours "$@" | grep -vE '^(ok |(PASS|FAIL|SKIP):)' | sed 's/^/    /'
 }
 
 strip_colours() {
@@ -216,8 +216,9 @@ lint() {
     mapfile -t scripts < <(find "$top/contrib" "$top/.ci" "$top/tests" -type f \
         -exec grep -lE '^#!/bin/(ba)?sh' {} +)
     scripts+=("$top/contrib/steps.sh" "$top/tests/cluster/lib.sh" "$top/tests/cluster/scenario.sh")
-    quietly "$build/logs/shellcheck.log" shellcheck --severity=warning --external-sources \
-        --source-path=SCRIPTDIR "${scripts[@]#"$top"/}"
+    echo "$ shellcheck --severity=warning, ${#scripts[@]} scripts"
+    shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR \
+        "${scripts[@]#"$top"/}"
 }
 
 finish() {
