@@ -7,7 +7,7 @@
 #define SCOPE_RUN_ENVIRONMENT_H
 
 /* From the plugin to the tasks of one step. */
-#define STEP_ENV_RUN "SLURM_SCOPE_PROFILE_RUN"         /* absolute path of the run directory */
+#define STEP_ENV_RUN "SLURM_SCOPE_PROFILE_RUN"         /* absolute path of the run directory; "": taken */
 #define STEP_ENV_STEP "SLURM_SCOPE_PROFILE_STEP"       /* "JOB.STEP" that asked for it */
 #define STEP_ENV_WHAT "SLURM_SCOPE_PROFILE_WHAT"       /* WHAT as the user gave it */
 #define STEP_ENV_PRELOAD "SLURM_SCOPE_PROFILE_PRELOAD" /* what was put in front of LD_PRELOAD */

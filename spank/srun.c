@@ -125,6 +125,10 @@ void srun_launch(spank_t spank)
         return;
     }
     snprintf(both, sizeof both, "%s.%s", job, step);
+    /* Slurm's numbers may have begun anew, and two runs in one directory would become one profile.
+     * An empty name tells the tasks, the first of which tells the user. */
+    if (access(run, F_OK) == 0)
+        run[0] = '\0';
     setenv(STEP_ENV_RUN, run, 1);
     setenv(STEP_ENV_STEP, both, 1);
     set_command(spank);

@@ -133,6 +133,11 @@ static int find_run(const struct task *task, struct injection *injection, struct
     const char *step = task_get(task, STEP_ENV_STEP), *run = task_get(task, STEP_ENV_RUN);
     const char *command = task_get(task, STEP_ENV_COMMAND);
     if (step && run && strcmp(step, injection->step) == 0 && strlen(run) < sizeof injection->run) {
+        if (*run == '\0')
+            return error_set(reason,
+                             "%s: scope-profile-%s is there already, from another run (move it "
+                             "away or choose another out=)",
+                             task->argv[0], injection->step);
         strcpy(injection->run, run);
         snprintf(injection->command, sizeof injection->command, "%s", command ? command : "");
         return 0;

@@ -27,5 +27,6 @@ EXTRA_DIST += \
 	tests/cluster/sp-report.t \
 	tests/cluster/sp-run.t \
 	tests/cluster/symbol-versions.t \
+	tests/cluster/taken-directory.t \
 	tests/cluster/three-concurrent-steps.t \
 	tests/cluster/two-hosts-two-mpis.t
