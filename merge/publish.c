@@ -76,6 +76,8 @@ static int check_target(const struct publication *publication, struct error *err
     if (lstat(publication->path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return error_set(err, "%s is a directory", publication->path);
+        if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+            return error_set(err, "%s is a device, a socket or a FIFO", publication->path);
         if (!publication->overwrite)
             return error_set(err, "%s is there already: -f overwrites it, -o NAME takes another",
                              publication->path);

@@ -9,8 +9,8 @@
 
 #define WORDS "the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
 #define KINDS                                                                                      \
-    "the kinds are: all, point-to-point, collective, wait, poll, one-sided, io, communicator, "    \
-    "topology, other"
+    "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
+    "topology, other; or mpi-calls=all"
 
 const char options_help[] =
     "WHAT is a list of words, separated by commas (\"\\,\" is a comma in a word):\n"
@@ -89,10 +89,11 @@ static int set_out(struct options *options, const char *directory, struct error 
 /* The value of mpi-calls: all, or kinds joined by '+'. */
 static int check_calls(const char *value, struct error *err)
 {
+    if (strcmp(value, "all") == 0)
+        return GIVEN_CALLS;
     for (;;) {
         size_t length = strcspn(value, "+");
-        bool all = length == strlen("all") && strncmp(value, "all", length) == 0;
-        if (!all && mpi_kind_from_word(value, length) == KIND_COUNT)
+        if (mpi_kind_from_word(value, length) == KIND_COUNT)
             return error_set(err, "unknown kind \"%.*s\" of mpi-calls; " KINDS,
                              length < 60 ? (int)length : 60, show(value).text);
         if (value[length] == '\0')

@@ -49,22 +49,23 @@ static void forward(int signals, pid_t child)
     }
 }
 
-/* Whether the child has ended; it is then reaped. flags as for waitpid. */
-static bool has_ended(pid_t child, int flags)
+/* Whether the child has ended; it is then reaped, and *status is its own. flags as for waitpid. */
+static bool has_ended(pid_t child, int flags, int *status)
 {
-    pid_t got = waitpid(child, NULL, flags);
+    pid_t got = waitpid(child, status, flags);
     return got == child || (got < 0 && errno != EINTR);
 }
 
-/* Waits until the child has ended. The pipe's end tells it at once, unless the child left another
- * process behind that holds it, which the look every so often finds out. */
-static void wait_for(pid_t child, int ended, const sigset_t *stop)
+/* Waits until the child has ended and returns its wait status. The pipe's end tells it at once,
+ * unless the child left another process behind that holds it, which the look every so often finds
+ * out. */
+static int wait_for(pid_t child, int ended, const sigset_t *stop)
 {
     enum { LOOK_MS = 200 };
     int signals = signalfd(-1, stop, SFD_NONBLOCK | SFD_CLOEXEC);
     struct pollfd wait[] = {{.fd = ended, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
-    int flags = WNOHANG;
-    while (!has_ended(child, flags)) {
+    int flags = WNOHANG, status = 0;
+    while (!has_ended(child, flags, &status)) {
         if (poll(wait, 2, LOOK_MS) <= 0)
             continue;
         if (wait[1].revents)
@@ -74,6 +75,7 @@ static void wait_for(pid_t child, int ended, const sigset_t *stop)
     }
     if (signals >= 0)
         close(signals);
+    return status;
 }
 
 void merge_child_run(const char *tool, const char *run)
@@ -98,9 +100,11 @@ void merge_child_run(const char *tool, const char *run)
     sigprocmask(SIG_BLOCK, &stop, &before);
     int reason = spawn(&child, tool, run);
     close(ended[1]);
-    if (reason == 0)
-        wait_for(child, ended[0], &stop);
-    else
+    int status = reason == 0 ? wait_for(child, ended[0], &stop) : 0;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "scope-profile: the merge was stopped; \"sp-merge %s\" makes the profile\n",
+                run);
+    if (reason != 0)
         fprintf(stderr, "scope-profile: cannot start %s: %s; the traces are in %s\n", tool,
                 strerror(reason), run);
     close(ended[0]);

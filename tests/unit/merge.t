@@ -66,6 +66,10 @@ ok '-f overwrites it' exits 0 "$bin/sp-merge" -f run
 sleep 1.1 # a time of day in the file would be another
 ok '-o names the file' exits 0 "$bin/sp-merge" run/ -o other.h5
 ok 'with the same bytes' cmp run.h5 other.h5
+mkfifo fifo.h5
+ok '-f replaces no FIFO or device: status 3' exits 3 "$bin/sp-merge" -f run -o fifo.h5
+ok 'which stays what it was' test -p fifo.h5
+rm fifo.h5
 ok 'a directory that is not there: status 3' exits 3 "$bin/sp-merge" run -o nowhere/x.h5
 ok 'an unwritable disk: status 3' exits 3 bash -c 'ulimit -f 8; trap "" XFSZ; exec "$0" run -o full.h5' "$bin/sp-merge"
 ok 'likewise if SIGXFSZ is not ignored: status 3' exits 3 bash -c 'ulimit -f 8; exec "$0" run -o full.h5' "$bin/sp-merge"

@@ -23,8 +23,8 @@ static void refuses(const char *text, const char *message)
 }
 
 #define KINDS                                                                                      \
-    "; the kinds are: all, point-to-point, collective, wait, poll, one-sided, io, communicator, "  \
-    "topology, other"
+    "; the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "       \
+    "topology, other; or mpi-calls=all"
 #define WORDS "; the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
@@ -98,6 +98,7 @@ Test(options, values_are_checked)
     takes("mpi-calls=point-to-point+collective,merge=off");
     takes("mpi-calls=wait+poll+one-sided+io+communicator+topology+other");
     refuses("mpi-calls=", "unknown kind \"\" of mpi-calls" KINDS);
+    refuses("mpi-calls=all+wait", "unknown kind \"all\" of mpi-calls" KINDS);
     refuses("mpi-calls=wait+", "unknown kind \"\" of mpi-calls" KINDS);
     refuses("mpi-calls=collectives+wait", "unknown kind \"collectives\" of mpi-calls" KINDS);
     refuses("off=", "off takes no value, but \"\" was given");
