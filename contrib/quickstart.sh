@@ -45,10 +45,14 @@ choose_build "$build_option"
 step_total=6
 cluster=''
 
+stop_cluster() {
+    "$top/contrib/mini-cluster" down --dir "$cluster" && rmdir "$cluster"
+}
+
 finish() {
     local status=$?
     trap '' INT TERM HUP
-    [[ -z $cluster ]] || "$top/contrib/mini-cluster" down --dir "$cluster" || status=1
+    [[ -z $cluster ]] || stop_cluster || status=1
     if ((status == 0)); then
         printf '\nquickstart: success after %d s; the profile is %s\n' "$SECONDS" "$profile"
     else

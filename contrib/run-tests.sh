@@ -221,11 +221,15 @@ lint() {
         "${scripts[@]#"$top"/}"
 }
 
+stop_cluster() {
+    "$top/contrib/mini-cluster" down --dir "$cluster" && rmdir "$cluster"
+}
+
 finish() {
     local status=$?
     trap '' INT TERM HUP
     trap - EXIT
-    [[ -z $cluster ]] || one "mini-cluster down" "$top/contrib/mini-cluster" down --dir "$cluster"
+    [[ -z $cluster ]] || one "mini-cluster down" stop_cluster
     ((status == 0 && failed > 0)) && status=1
     if ((status == 0)); then
         printf '\nrun-tests: success after %d s\n' "$SECONDS"
