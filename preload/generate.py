@@ -232,6 +232,16 @@ def hooks(function):
     return before, after
 
 
+def completion(function, ending):
+    """Before and after a call that completes requests. ending: the call that takes them out, up to
+    how many finished."""
+    count, array = function.attributes["requests"].split(",")
+    done, _, indices = function.attributes["finished"].partition(",")
+    return (f"struct completion completion;\n"
+            f"completion_begin(&completion, &signature, {count}, {array});",
+            f"{ending}, result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'});")
+
+
 def body(function, words):
     """The statements of a wrapper between entering and returning."""
     attributes = function.attributes
@@ -243,12 +253,9 @@ def body(function, words):
         after.append(f"if (result == MPI_SUCCESS && ({attributes['resolves']}))\n"
                      "    call_resolve(&call, status);")
     if "requests" in attributes:
-        count, array = attributes["requests"].split(",")
-        done, _, indices = attributes["finished"].partition(",")
-        before.append(f"struct completion completion;\n"
-                      f"completion_begin(&completion, &signature, {count}, {array});")
-        after.append(f"completion_end(&completion, &call, &signature, "
-                     f"result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'});")
+        begin, end = completion(function, "completion_end(&completion, &call, &signature")
+        before.append(begin)
+        after.append(end)
     elif "flag" in attributes:
         after.append(f"if (result == MPI_SUCCESS && !*{attributes['flag']})\n"
                      "    call_relabel_poll(&call, &signature);")
@@ -344,12 +351,9 @@ def quiet(function):
     pointer = f"int (*next)({parameters})"
     before, after = hooks(function)
     if "requests" in attributes:
-        count, array = attributes["requests"].split(",")
-        done, _, indices = attributes["finished"].partition(",")
-        before.append(f"struct completion completion;\n"
-                      f"completion_begin(&completion, &signature, {count}, {array});")
-        after.append(f"completion_forget(&completion, &signature, "
-                     f"result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'});")
+        begin, end = completion(function, "completion_forget(&completion, &signature")
+        before.append(begin)
+        after.append(end)
     if function.starts:
         after.append("call_started(result, request, origin_of(&signature));")
     if function.starts or "requests" in attributes:
