@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	tests/cluster/sp-merge.t \
 	tests/cluster/sp-report.t \
 	tests/cluster/sp-run.t \
+	tests/cluster/stopped-merge.t \
 	tests/cluster/symbol-versions.t \
 	tests/cluster/taken-directory.t \
 	tests/cluster/three-concurrent-steps.t \
