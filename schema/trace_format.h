@@ -137,10 +137,17 @@ enum trace_tag {
     TRACE_TAG_BACK = 4, /* varint n: the previous event's end counts as n ticks earlier (the end
                            of an enclosing call is written after the calls it encloses) */
     TRACE_TAG_RESOLVE =
-        5,              /* zigzag source, tag, bytes: what the next event's wildcard receive got */
+        5, /* zigzag source, tag, bytes: what a wildcard receive got that the next event finished;
+              varint its index in the event's array of requests, left out where there is none */
     TRACE_TAG_SYNC = 6, /* ticks (8 bytes), monotonic (8), realtime (8) */
     TRACE_TAG_COMPLETION = 7, /* varint indices of the requests that the next event finished */
     TRACE_TAG_NAME = 8,       /* varint communicator id, its name: the rest of the payload */
+    TRACE_TAG_POLLS = 9,      /* struct trace_polls, changing: the event before it, a poll that found
+                                 nothing, was the first of a run */
+    TRACE_TAG_POLLED = 10,    /* struct trace_polled, changing: the polls of one signature in the run
+                                 before it; the first is counted in */
+    TRACE_TAG_FAILED = 11,    /* varint error class: the call of the next event returned an error */
+    TRACE_TAG_PAUSE = 12,     /* varint 1 paused, 0 resumed; varint ticks */
     TRACE_TAG_EVENT = 16
 };
 
@@ -148,6 +155,22 @@ enum {
     TRACE_RECORD_MAX = 3 * 9 + 16
 };                            /* room an event needs, headroom of the last varint included */
 enum { TRACE_NAME_MAX = 64 }; /* bytes of an operation's name */
+
+/* The payloads of TRACE_TAG_POLLS and TRACE_TAG_POLLED as they lie in the trace, unaligned. They are
+ * the only ones that change after they were committed, each member by one store, and a reader makes
+ * sense of any mixture of old and new ones. A run is a TRACE_TAG_POLLS with the TRACE_TAG_POLLED
+ * directly behind it, directly behind the event of its first poll: they are one event, from that
+ * one's start to `end`, of `signature`. The next event's gap counts from `end`. */
+struct trace_polls {
+    uint64_t end;       /* ticks: of the latest poll */
+    uint32_t signature; /* id of what the polls have in common: fields that differ are -1 */
+} __attribute__((packed));
+
+struct trace_polled {
+    uint64_t count;
+    uint64_t busy;      /* ticks spent in these polls */
+    uint32_t signature; /* id */
+} __attribute__((packed));
 
 /* What a call was: two calls with equal fields share a signature. */
 struct trace_signature {
