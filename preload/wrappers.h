@@ -549,7 +549,7 @@ static inline void call_relabel_poll(struct call *call, struct trace_signature *
 static void call_resolve(struct call *call, const MPI_Status *status)
 {
     trace_stream_resolve(&call->thread->stream, translated(status->MPI_SOURCE), status->MPI_TAG,
-                         status_bytes(status));
+                         status_bytes(status), -1);
 }
 
 /* --- the way in and out ----------------------------------------------------------------------- */

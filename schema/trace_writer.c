@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -311,6 +312,7 @@ void trace_stream_close(struct trace_stream *stream)
     munmap(stream->window, stream->window_size);
     stream->window = NULL;
     stream->cursor = stream->end = NULL;
+    stream->run.at = NULL;
 }
 
 /* Takes the next window's place in the file and its memory. Its size is stored before any later
@@ -387,6 +389,7 @@ bool trace_stream_turn(struct trace_stream *stream, size_t need)
         (void)write_at(writer->fd, window, sizeof *window, offset);
 
     stream->announced = NULL;
+    stream->run.at = NULL;
     stream->window = memory;
     stream->window_offset = offset;
     stream->window_size = size;
@@ -465,6 +468,13 @@ void trace_stream_communicator(struct trace_stream *stream, const struct trace_c
         put_control(stream, TRACE_TAG_COMMUNICATOR, payload, (size_t)(p - payload));
 }
 
+void trace_stream_sync_state(struct trace_stream *stream)
+{
+    struct trace_sync sync;
+    stream->writer->read_clocks(&sync);
+    trace_writer_sync(stream->writer, &sync);
+}
+
 void trace_stream_sync(struct trace_stream *stream)
 {
     struct trace_sync sync;
@@ -476,12 +486,15 @@ void trace_stream_sync(struct trace_stream *stream)
         put_control(stream, TRACE_TAG_SYNC, payload, sizeof payload);
 }
 
-void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes)
+void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes,
+                          int index)
 {
     unsigned char payload[CONTROL_MAX];
     unsigned char *p = varint_put(payload, zigzag_encode(source));
     p = varint_put(p, zigzag_encode(tag));
     p = varint_put(p, zigzag_encode(bytes));
+    if (index >= 0)
+        p = varint_put(p, (uint32_t)index);
     if (room_for(stream, sizeof payload))
         put_control(stream, TRACE_TAG_RESOLVE, payload, (size_t)(p - payload));
 }
@@ -504,6 +517,23 @@ void trace_stream_completion(struct trace_stream *stream, const int *indices, si
         p = varint_put(p, (uint32_t)indices[i]);
     if (room_for(stream, (size_t)(p - payload)))
         put_control(stream, TRACE_TAG_COMPLETION, payload, (size_t)(p - payload));
+}
+
+void trace_stream_failed(struct trace_stream *stream, int error_class)
+{
+    unsigned char payload[CONTROL_MAX];
+    unsigned char *p = varint_put(payload, (uint32_t)error_class);
+    if (room_for(stream, (size_t)(p - payload)))
+        put_control(stream, TRACE_TAG_FAILED, payload, (size_t)(p - payload));
+}
+
+void trace_stream_pause(struct trace_stream *stream, bool paused, uint64_t ticks)
+{
+    unsigned char payload[CONTROL_MAX];
+    unsigned char *p = varint_put(payload, paused);
+    p = varint_put(p, ticks);
+    if (room_for(stream, (size_t)(p - payload)))
+        put_control(stream, TRACE_TAG_PAUSE, payload, (size_t)(p - payload));
 }
 
 void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
@@ -535,4 +565,104 @@ void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_
     trace_commit(p, tag);
     stream->cursor = q;
     stream->previous_end = end;
+}
+
+/* --- runs of polls ---------------------------------------------------------------------------- */
+
+/* One store for each member: a rank may be killed between any two. */
+static inline void store_word(unsigned char *p, uint64_t word)
+{
+    memcpy(p, &word, sizeof word);
+    TRACE_STORED();
+}
+
+static void count_poll(unsigned char *polled, uint64_t busy)
+{
+    struct trace_polled old;
+    memcpy(&old, polled, sizeof old);
+    store_word(polled + offsetof(struct trace_polled, count), old.count + 1);
+    store_word(polled + offsetof(struct trace_polled, busy), old.busy + busy);
+}
+
+static void end_run(struct trace_stream *stream, uint64_t end)
+{
+    store_word(stream->run.polls + offsetof(struct trace_polls, end), end);
+    stream->previous_end = end;
+}
+
+bool trace_run_count(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+{
+    struct trace_run *run = &stream->run;
+    if (!trace_run_goes_on(stream) || !run->polls)
+        return false;
+    uint32_t i = run->latest;
+    for (uint32_t looked = 0; run->of[i].signature != signature; looked++) {
+        if (looked == run->count)
+            return false;
+        i = i + 1 < run->count ? i + 1 : 0;
+    }
+    run->latest = i;
+    end = end < start ? start : end;
+    count_poll(run->of[i].polled, end - start);
+    end_run(stream, end);
+    return true;
+}
+
+/* A record that will change, as bytes at the stream's cursor. */
+static unsigned char *put_changing(struct trace_stream *stream, enum trace_tag tag,
+                                   const void *payload, size_t size)
+{
+    put_control(stream, tag, payload, size);
+    return stream->cursor - size;
+}
+
+static void put_polled(struct trace_stream *stream, uint32_t signature, uint64_t count,
+                       uint64_t busy)
+{
+    struct trace_run *run = &stream->run;
+    struct trace_polled polled = {.count = count, .busy = busy, .signature = signature};
+    run->of[run->count].signature = signature;
+    run->of[run->count].polled =
+        put_changing(stream, TRACE_TAG_POLLED, &polled, sizeof polled);
+    run->latest = run->count++;
+}
+
+bool trace_run_join(struct trace_stream *stream, uint32_t signature, uint32_t common,
+                    uint64_t start, uint64_t end)
+{
+    struct trace_run *run = &stream->run;
+    if (run->count == TRACE_RUN_SIGNATURES ||
+        stream->cursor + 4 * TRACE_RECORD_MAX > stream->end) /* a run lies in one window */
+        return false;
+    end = end < start ? start : end;
+    if (!run->polls) {
+        struct trace_polls polls = {.end = end, .signature = common};
+        bool same = run->of[0].signature == signature;
+        run->count = 0;
+        run->polls = put_changing(stream, TRACE_TAG_POLLS, &polls, sizeof polls);
+        put_polled(stream, run->of[0].signature, same ? 2 : 1,
+                   run->first_busy + (same ? end - start : 0));
+        if (!same)
+            put_polled(stream, signature, 1, end - start);
+    } else {
+        memcpy(run->polls + offsetof(struct trace_polls, signature), &common, sizeof common);
+        TRACE_STORED();
+        put_polled(stream, signature, 1, end - start);
+    }
+    end_run(stream, end);
+    run->at = stream->cursor;
+    return true;
+}
+
+void trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+{
+    struct trace_run *run = &stream->run;
+    unsigned char *before = stream->cursor;
+    trace_stream_event(stream, signature, start, end);
+    run->at = stream->cursor != before ? stream->cursor : NULL;
+    run->polls = NULL;
+    run->first_busy = end > start ? end - start : 0;
+    run->of[0].signature = signature;
+    run->latest = 0;
+    run->count = 1;
 }

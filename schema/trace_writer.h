@@ -35,6 +35,22 @@ struct trace_writer {
     void (*read_clocks)(struct trace_sync *sync);
 };
 
+/* Different signatures that a run of polls tells apart. */
+enum { TRACE_RUN_SIGNATURES = 24 };
+
+/* The run of polls at the end of a stream, as long as nothing else is written. */
+struct trace_run {
+    unsigned char *at;      /* the stream's cursor behind the latest poll; NULL: no run */
+    unsigned char *polls;   /* struct trace_polls in the window; NULL: one poll so far, an event */
+    uint64_t first_busy;    /* ticks of that poll */
+    uint32_t count;         /* of signatures */
+    uint32_t latest;        /* which one came last: most runs have one, or take turns */
+    struct {
+        uint32_t signature;
+        unsigned char *polled; /* struct trace_polled in the window */
+    } of[TRACE_RUN_SIGNATURES];
+};
+
 /* What one thread writes to. The first cache line is all that an event touches. */
 struct trace_stream {
     unsigned char *cursor;    /* where the next record goes */
@@ -51,6 +67,7 @@ struct trace_stream {
     uint32_t window_count;
     uint32_t signature_count;
     uint32_t operation_count;
+    struct trace_run run;
     struct trace_slot no_slot; /* for threads beyond TRACE_SLOTS */
 } __attribute__((aligned(64)));
 
@@ -104,8 +121,19 @@ void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const
 /* Writes a sync point into the stream and the state page. */
 void trace_stream_sync(struct trace_stream *stream);
 
-/* Writes what the wildcard receive that ends next really got. */
-void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes);
+/* Takes a sync point into the state page alone. */
+void trace_stream_sync_state(struct trace_stream *stream);
+
+/* Writes what a wildcard receive that the next event finishes really got; index: of its request in
+ * the call's array, -1 if it has none. */
+void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes,
+                          int index);
+
+/* Says that the call of the next event returned an error of this class. */
+void trace_stream_failed(struct trace_stream *stream, int error_class);
+
+/* Says that recording pauses or goes on at ticks. */
+void trace_stream_pause(struct trace_stream *stream, bool paused, uint64_t ticks);
 
 /* Writes which requests of its array the call that ends next finished. */
 void trace_stream_completion(struct trace_stream *stream, const int *indices, size_t count);
@@ -133,8 +161,26 @@ static inline void trace_commit(unsigned char *p, uint64_t tag)
 void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
                         uint64_t end);
 
-/* The same in two steps, for the path that counts: what is known of the event when the call begins
- * is written then, uncommitted, while the processor waits for nothing. */
+/* True if a poll that starts now can be added to the run at the stream's end. */
+static inline bool trace_run_goes_on(const struct trace_stream *stream)
+{
+    return stream->run.at == stream->cursor && stream->run.at;
+}
+
+/* Counts a poll that found nothing in the run at the stream's end, in place. Returns false if there
+ * is no run, or it has no poll of this signature yet. */
+bool trace_run_count(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end);
+
+/* Adds a signature's first poll to the run at the stream's end, which then is, as a whole, of
+ * signature `common`. Returns false if the run has no place for it, or no record has. */
+bool trace_run_join(struct trace_stream *stream, uint32_t signature, uint32_t common,
+                    uint64_t start, uint64_t end);
+
+/* Writes the event of a poll that found nothing: a run of its own so far. */
+void trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end);
+
+/* trace_stream_event in two steps, for the path that counts: what is known of the event when the call
+ * begins is written then, uncommitted, while the processor waits for nothing. */
 static inline __attribute__((always_inline)) void
 trace_stream_announce(struct trace_stream *stream, uint32_t signature, uint64_t start)
 {

@@ -101,7 +101,7 @@ static inline void sample_item(struct trace_stream *streams, unsigned item, size
         trace_stream_communicator(stream, &communicator);
         break;
     case 2:
-        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60);
+        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60, -1);
         break;
     case 3:
         trace_stream_completion(stream, indices, 4);

@@ -225,7 +225,7 @@ static void put(struct trace_stream *stream, const struct expected *e)
         break;
     case RECORD_RESOLVE:
         trace_stream_resolve(stream, record->resolve.source, record->resolve.tag,
-                             record->resolve.bytes);
+                             record->resolve.bytes, -1);
         break;
     case RECORD_COMPLETION:
         trace_stream_completion(stream, (const int *)e->indices, record->completion.count);
