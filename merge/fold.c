@@ -308,9 +308,11 @@ static int stream_events(struct pass *pass, struct trace_reader *reader, struct 
     uint64_t events = 0, bytes = 0;
     int status;
     while ((status = trace_reader_next(reader, &record, NULL)) != 0) {
-        if (status < 0 || record.type != RECORD_EVENT)
+        if (status < 0 || (record.type != RECORD_EVENT && record.type != RECORD_POLLS))
             continue; /* damage was told in the first pass */
-        if (fold_event(pass, record.stream, &record.event) < 0)
+        const struct trace_event *event =
+            record.type == RECORD_POLLS ? &record.polls.event : &record.event;
+        if (fold_event(pass, record.stream, event) < 0)
             return -1;
         if (++events % PROGRESS_EVENTS == 0) {
             progress_advance(progress, trace_reader_bytes(reader) - bytes);

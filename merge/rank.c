@@ -165,6 +165,8 @@ static int add_record(const struct scan *scan, const struct trace_record *record
         return begin_window(scan, record->stream, record->window);
     case RECORD_EVENT:
         return add_event(scan, record->stream, &record->event);
+    case RECORD_POLLS:
+        return add_event(scan, record->stream, &record->polls.event);
     case RECORD_SIGNATURE:
         return add_signature(scan, record->stream, record->signature_id);
     case RECORD_COMMUNICATOR:
@@ -176,6 +178,9 @@ static int add_record(const struct scan *scan, const struct trace_record *record
         return add_sync(scan, &record->sync);
     case RECORD_RESOLVE:
     case RECORD_COMPLETION:
+    case RECORD_NAME:
+    case RECORD_FAILED:
+    case RECORD_PAUSE:
         break;
     }
     return 0;

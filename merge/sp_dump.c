@@ -196,7 +196,7 @@ static void print_label(const struct trace_reader *reader, uint32_t stream, uint
     const struct trace_operation *operation =
         signature ? trace_reader_operation(reader, stream, signature->operation) : NULL;
     if (!operation) {
-        printf("signature %" PRIu32 "\n", id);
+        printf("signature %" PRIu32, id);
         return;
     }
     struct region_label label = {
@@ -210,7 +210,7 @@ static void print_label(const struct trace_reader *reader, uint32_t stream, uint
         .communicator = signature->communicator,
     };
     region_label_print(&label, text);
-    puts(text);
+    fputs(text, stdout);
 }
 
 /* Begins a line for what is no call: it has no time of its own. */
@@ -247,6 +247,58 @@ static void print_window(struct dump *dump, uint32_t stream, const struct trace_
            stream, window->sequence, window->size, window->thread_id);
 }
 
+static void print_event(struct dump *dump, uint32_t stream, const struct trace_event *event)
+{
+    print_time(dump, event->start);
+    print_span(dump, event->start, event->end);
+    printf("%4" PRIu32 " ", stream);
+    print_label(dump->reader, stream, event->signature);
+}
+
+/* How many polls there were, and how long all of them took. */
+static void print_counts(struct dump *dump, const struct trace_poll_run *run, size_t first,
+                         size_t last)
+{
+    uint64_t count = 0, busy = 0;
+    for (size_t i = first; i <= last; i++) {
+        count += run->polled[i].count;
+        busy += run->polled[i].busy;
+    }
+    printf("%" PRIu64 " %s, busy ", count, count == 1 ? "poll" : "polls");
+    print_span(dump, run->event.start, run->event.start + busy);
+}
+
+/* The run as the event that it is; where its polls were of several signatures, each on a line. */
+static void print_polls(struct dump *dump, uint32_t stream, const struct trace_poll_run *run)
+{
+    print_event(dump, stream, &run->event);
+    fputs(": ", stdout);
+    print_counts(dump, run, 0, run->count - 1);
+    putchar('\n');
+    for (size_t i = 0; run->count > 1 && i < run->count; i++) {
+        print_note(stream, "polled");
+        print_counts(dump, run, i, i);
+        print_label(dump->reader, stream, run->polled[i].signature);
+        putchar('\n');
+    }
+}
+
+static void print_resolve(uint32_t stream, const struct trace_record *record)
+{
+    print_note(stream, "received");
+    if (record->resolve.index >= 0)
+        printf("request %" PRId64 " ", record->resolve.index);
+    printf("source %" PRId64 " tag %" PRId64 " bytes %" PRId64 "\n", record->resolve.source,
+           record->resolve.tag, record->resolve.bytes);
+}
+
+static void print_pause(struct dump *dump, const struct trace_record *record)
+{
+    print_time(dump, record->pause.ticks);
+    printf("%12s %4" PRIu32 " recording %s\n", "", record->stream,
+           record->pause.paused ? "pauses" : "goes on");
+}
+
 static void print_record(struct dump *dump, const struct trace_record *record)
 {
     uint32_t stream = record->stream;
@@ -255,15 +307,17 @@ static void print_record(struct dump *dump, const struct trace_record *record)
         print_window(dump, stream, record->window);
         return;
     case RECORD_EVENT:
-        print_time(dump, record->event.start);
-        print_span(dump, record->event.start, record->event.end);
-        printf("%4" PRIu32 " ", stream);
-        print_label(dump->reader, stream, record->event.signature);
+        print_event(dump, stream, &record->event);
+        putchar('\n');
+        return;
+    case RECORD_POLLS:
+        print_polls(dump, stream, &record->polls);
         return;
     case RECORD_SIGNATURE:
         print_note(stream, "signature");
         printf("%" PRIu32 ": ", record->signature_id);
         print_label(dump->reader, stream, record->signature_id);
+        putchar('\n');
         return;
     case RECORD_COMMUNICATOR:
         print_communicator(stream, &record->communicator);
@@ -272,15 +326,24 @@ static void print_record(struct dump *dump, const struct trace_record *record)
         print_sync(dump, stream, &record->sync);
         return;
     case RECORD_RESOLVE:
-        print_note(stream, "received");
-        printf("source %" PRId64 " tag %" PRId64 " bytes %" PRId64 "\n", record->resolve.source,
-               record->resolve.tag, record->resolve.bytes);
+        print_resolve(stream, record);
         return;
     case RECORD_COMPLETION:
         print_note(stream, "completed");
         for (size_t i = 0; i < record->completion.count; i++)
             printf("%s%" PRIu32, i ? " " : "", record->completion.indices[i]);
         putchar('\n');
+        return;
+    case RECORD_NAME:
+        print_note(stream, "communicator");
+        printf("%" PRIu32 ": name %s\n", record->name.communicator, record->name.text);
+        return;
+    case RECORD_FAILED:
+        print_note(stream, "failed");
+        printf("error class %" PRId32 "\n", record->error_class);
+        return;
+    case RECORD_PAUSE:
+        print_pause(dump, record);
         return;
     }
 }
@@ -318,6 +381,7 @@ static void print_in_flight(struct dump *dump)
         print_time(dump, slots[i].start);
         printf("%12s %4" PRIu32 " ", "in flight", slots[i].stream - 1);
         print_label(dump->reader, slots[i].stream - 1, slots[i].signature - 1);
+        putchar('\n');
     }
 }
 

@@ -49,6 +49,9 @@ struct trace_reader {
     size_t run_room;
     uint32_t *indices; /* of the completion returned last */
     size_t index_room;
+    struct trace_polled *polled; /* of the run of polls returned last */
+    size_t polled_room;
+    char given_name[TRACE_NAME_MAX + 1]; /* of the communicator named last */
 };
 
 /* Makes room for one more element; false when memory is out. */
@@ -201,6 +204,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->buffer);
     free(reader->runs);
     free(reader->indices);
+    free(reader->polled);
     close(reader->fd);
     free(reader);
 }
@@ -511,6 +515,59 @@ static bool read_completion(struct trace_reader *reader, const unsigned char *p,
     return true;
 }
 
+static bool read_resolve(const unsigned char *p, const unsigned char *end,
+                         struct trace_record *record)
+{
+    uint64_t index;
+    if (!get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.source) ||
+        !get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.tag) ||
+        !get_signed(&p, end, -1, INT64_MAX, &record->resolve.bytes))
+        return false;
+    record->resolve.index = -1;
+    if (p == end)
+        return true;
+    if (!get_unsigned(&p, end, INT32_MAX, &index))
+        return false;
+    record->resolve.index = (int64_t)index;
+    return true;
+}
+
+static bool read_name(struct trace_reader *reader, const unsigned char *p, const unsigned char *end,
+                      struct trace_record *record)
+{
+    uint64_t id;
+    if (!get_unsigned(&p, end, INT32_MAX, &id) || end - p > TRACE_NAME_MAX)
+        return false;
+    size_t length = (size_t)(end - p);
+    for (size_t i = 0; i < length; i++)
+        reader->given_name[i] = p[i] < ' ' || p[i] == 0x7f ? '?' : (char)p[i];
+    reader->given_name[length] = '\0';
+    record->name.communicator = (uint32_t)id;
+    record->name.text = reader->given_name;
+    return true;
+}
+
+static bool read_failed(const unsigned char *p, const unsigned char *end,
+                        struct trace_record *record)
+{
+    uint64_t error_class;
+    if (!get_unsigned(&p, end, UINT32_MAX, &error_class))
+        return false;
+    record->error_class = (int32_t)error_class;
+    return true;
+}
+
+static bool read_pause(const unsigned char *p, const unsigned char *end,
+                       struct trace_record *record)
+{
+    uint64_t paused;
+    if (!get_unsigned(&p, end, 1, &paused) ||
+        !get_unsigned(&p, end, INT64_MAX, &record->pause.ticks))
+        return false;
+    record->pause.paused = paused;
+    return true;
+}
+
 /* Reads a control record's payload. 1: *record; 0: nothing for the caller; -1: damaged. */
 static int read_control(struct trace_reader *reader, uint64_t tag, const unsigned char *p,
                         const unsigned char *end, struct trace_record *record)
@@ -535,11 +592,7 @@ static int read_control(struct trace_reader *reader, uint64_t tag, const unsigne
         return 0;
     case TRACE_TAG_RESOLVE:
         record->type = RECORD_RESOLVE;
-        return get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.source) &&
-                       get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.tag) &&
-                       get_signed(&p, end, -1, INT64_MAX, &record->resolve.bytes)
-                   ? 1
-                   : -1;
+        return read_resolve(p, end, record) ? 1 : -1;
     case TRACE_TAG_SYNC:
         if ((size_t)(end - p) < sizeof record->sync)
             return -1;
@@ -549,6 +602,18 @@ static int read_control(struct trace_reader *reader, uint64_t tag, const unsigne
     case TRACE_TAG_COMPLETION:
         record->type = RECORD_COMPLETION;
         return read_completion(reader, p, end, record) ? 1 : -1;
+    case TRACE_TAG_NAME:
+        record->type = RECORD_NAME;
+        return read_name(reader, p, end, record) ? 1 : -1;
+    case TRACE_TAG_FAILED:
+        record->type = RECORD_FAILED;
+        return read_failed(p, end, record) ? 1 : -1;
+    case TRACE_TAG_PAUSE:
+        record->type = RECORD_PAUSE;
+        return read_pause(p, end, record) ? 1 : -1;
+    case TRACE_TAG_POLLS: /* not behind the first poll's event, where read_polls takes them */
+    case TRACE_TAG_POLLED:
+        return -1;
     default:
         return 0; /* from a newer minor version */
     }
@@ -575,6 +640,94 @@ static bool read_event(struct trace_reader *reader, uint64_t tag, const unsigned
     return true;
 }
 
+/* Takes the record at *p if it has this tag, and the beginning of its payload. 1: *p is behind it;
+ * 0: something else is there; -1: damaged. */
+static int take_record(const struct trace_reader *reader, enum trace_tag tag,
+                       const unsigned char **p, void *payload, size_t payload_size)
+{
+    const unsigned char *q = *p;
+    uint64_t found, size;
+    if (q >= reader->end || *q == 0)
+        return 0;
+    q = varint_get(q, reader->end, &found);
+    if (!q || found != tag)
+        return 0;
+    q = varint_get(q, reader->end, &size);
+    if (!q || size > (uint64_t)(reader->end - q) || size < payload_size)
+        return -1;
+    memcpy(payload, q, payload_size);
+    *p = q + size;
+    return 1;
+}
+
+/* Adds to the run being read. left: what the sums of count and of busy may still grow by. */
+static bool add_polled(struct trace_reader *reader, struct trace_poll_run *run,
+                       const struct trace_polled *polled, uint64_t *counts_left,
+                       uint64_t *busy_left)
+{
+    const struct stream *stream = &reader->streams[reader->window.stream];
+    if (polled->signature >= stream->signature_count || polled->count > *counts_left ||
+        polled->busy > *busy_left ||
+        !grow(&reader->polled, &reader->polled_room, run->count, sizeof *reader->polled))
+        return false;
+    *counts_left -= polled->count;
+    *busy_left -= polled->busy;
+    reader->polled[run->count++] = *polled;
+    return true;
+}
+
+/* Reads the rest of a run of polls if what follows the event at record is one. 1: it was; 0: the
+ * event stands alone; -1: damaged. */
+static int read_polls(struct trace_reader *reader, const unsigned char **p,
+                      struct trace_record *record)
+{
+    struct stream *stream = &reader->streams[reader->window.stream];
+    struct trace_poll_run run = {.event = record->event, .first = record->event.signature};
+    struct trace_polls polls;
+    struct trace_polled polled;
+    uint64_t counts_left = INT64_MAX, busy_left = INT64_MAX - run.event.start;
+
+    int status = take_record(reader, TRACE_TAG_POLLS, p, &polls, sizeof polls);
+    if (status <= 0)
+        return status;
+    if (polls.signature >= stream->signature_count || polls.end > INT64_MAX)
+        return -1;
+    while ((status = take_record(reader, TRACE_TAG_POLLED, p, &polled, sizeof polled)) > 0) {
+        if (!add_polled(reader, &run, &polled, &counts_left, &busy_left))
+            return -1;
+    }
+    if (status < 0)
+        return -1;
+    /* Killed, or read, before the first of them was there. */
+    polled = (struct trace_polled){
+        .count = 1, .busy = run.event.end - run.event.start, .signature = run.first};
+    if (run.count == 0 && !add_polled(reader, &run, &polled, &counts_left, &busy_left))
+        return -1;
+    /* A number that was read while it changed can be anything. */
+    if (polls.end > run.event.end)
+        run.event.end = polls.end;
+    run.event.signature = polls.signature;
+    run.polled = reader->polled;
+    stream->previous_end = run.event.end;
+    record->type = RECORD_POLLS;
+    record->polls = run;
+    return 1;
+}
+
+/* Reads the event, or the run of polls, whose tag is at the cursor and ends at p. */
+static int next_event(struct trace_reader *reader, uint64_t tag, const unsigned char *p,
+                      struct trace_record *record, struct error *err)
+{
+    const unsigned char *at = reader->cursor;
+    record->type = RECORD_EVENT;
+    if (!read_event(reader, tag, &p, &record->event))
+        return damaged(reader, at, "not an event", err);
+    if (read_polls(reader, &p, record) < 0)
+        return damaged(reader, at, "not a run of polls", err);
+    reader->cursor = p;
+    return 1;
+}
+
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
 {
     for (;;) {
@@ -599,13 +752,8 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
         p = varint_get(p, reader->end, &tag);
         if (!p)
             return damaged(reader, at, "a record is cut off", err);
-        if (tag >= TRACE_TAG_EVENT) {
-            if (!read_event(reader, tag, &p, &record->event))
-                return damaged(reader, at, "not an event", err);
-            reader->cursor = p;
-            record->type = RECORD_EVENT;
-            return 1;
-        }
+        if (tag >= TRACE_TAG_EVENT)
+            return next_event(reader, tag, p, record, err);
         p = varint_get(p, reader->end, &size);
         if (!p || size > (uint64_t)(reader->end - p))
             return damaged(reader, at, "a record is cut off", err);

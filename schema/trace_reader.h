@@ -26,11 +26,15 @@ struct trace_reader;
 enum record_type {
     RECORD_WINDOW,       /* a window begins: .window */
     RECORD_EVENT,        /* .event */
+    RECORD_POLLS,        /* .polls; its counts are valid until the next call */
     RECORD_SIGNATURE,    /* a new signature of this stream: .signature_id */
     RECORD_COMMUNICATOR, /* .communicator; its runs are valid until the next call */
     RECORD_SYNC,         /* .sync */
     RECORD_RESOLVE,      /* .resolve */
     RECORD_COMPLETION,   /* .completion; valid until the next call */
+    RECORD_NAME,         /* .name; valid until the next call */
+    RECORD_FAILED,       /* .error_class: the stream's next call (or run of polls) failed */
+    RECORD_PAUSE,        /* .pause */
 };
 
 struct trace_event {
@@ -39,22 +43,43 @@ struct trace_event {
     uint64_t end;       /* ticks, >= start */
 };
 
+/* A run of polls that found nothing, directly one after the other: one event. Where the trace was
+ * read while a poll was being counted, the counts may be one poll ahead of the event's end. */
+struct trace_poll_run {
+    struct trace_event event; /* its signature is what the polls have in common */
+    uint32_t first;           /* signature of the first poll */
+    size_t count;             /* of signatures, not 0 */
+    const struct trace_polled *polled; /* the polls of each, the first one included; the sums of
+                                          count, and of busy on top of start, fit an int64_t */
+};
+
 struct trace_record {
     enum record_type type;
     uint32_t stream;
     union {
         struct trace_event event;
+        struct trace_poll_run polls;
         uint32_t signature_id;
         struct trace_communicator communicator;
         struct trace_sync sync;
         const struct trace_window *window;
         struct {
             int64_t source, tag, bytes;
+            int64_t index; /* of the request in the event's array; -1: there is none */
         } resolve;
         struct {
             const uint32_t *indices;
             size_t count;
         } completion;
+        struct {
+            uint32_t communicator; /* id in the process */
+            const char *text;      /* without control characters */
+        } name;
+        int32_t error_class;
+        struct {
+            bool paused; /* else resumed */
+            uint64_t ticks;
+        } pause;
     };
 };
 

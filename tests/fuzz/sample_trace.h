@@ -53,13 +53,36 @@ static inline void sample_create(struct trace_writer *writer, int directory, con
         sample_die(err.text);
 }
 
-/* Streams are written in turns; every item is one record but those that define an operation.
- * finished[stream] counts the records whose writing has come back. */
-static inline void sample_item(struct trace_stream *streams, unsigned item, size_t *finished)
+/* What has been written, by stream: the records and the polls whose writing has come back. */
+struct sample_progress {
+    size_t records[SAMPLE_STREAMS], polls[SAMPLE_STREAMS];
+};
+
+/* Writes one poll, or a run of several; the signatures are of an operation of kind poll. */
+static inline void sample_polls(struct trace_stream *stream, bool alone, uint64_t now,
+                                size_t *records, size_t *polls)
+{
+    static const uint32_t signatures[] = {8, 8, 18, 8, 28, 18, 28};
+    size_t count = alone ? 1 : sizeof signatures / sizeof *signatures;
+    for (size_t i = 0; i < count; i++, now += 5) {
+        uint32_t common = i < 2 ? 8 : 38;
+        if (!trace_run_count(stream, signatures[i], now, now + 3) &&
+            (i == 0 || !trace_run_join(stream, signatures[i], common, now, now + 3))) {
+            trace_run_begin(stream, signatures[i], now, now + 3);
+            ++*records;
+        }
+        ++*polls;
+    }
+}
+
+/* Streams are written in turns; every item is one record but those that define an operation. */
+static inline void sample_item(struct trace_stream *streams, unsigned item,
+                               struct sample_progress *finished)
 {
     static const int indices[] = {0, INT32_MAX, 77, 1 << 20};
     static const struct trace_rank_run runs[] = {{0, 1, 1}, {5, 40, 3}, {1 << 20, 7, -1}};
     struct trace_stream *stream = &streams[item % SAMPLE_STREAMS];
+    size_t *records = &finished->records[item % SAMPLE_STREAMS];
     unsigned step = item / SAMPLE_STREAMS;
     uint64_t now = 1000 + 100 * (uint64_t)step * step;
     struct trace_signature signature = {.operation = 0,
@@ -84,15 +107,17 @@ static inline void sample_item(struct trace_stream *streams, unsigned item, size
     if (step > 0 && step <= SAMPLE_MANY / 10) { /* enough for ids of two bytes */
         for (int i = 0; i < 10; i++) {
             signature.peer = i;
+            signature.operation = i == 8;
             trace_stream_signature(stream, &signature);
-            finished[item % SAMPLE_STREAMS]++;
+            ++*records;
         }
         return;
     }
     uint32_t used = step % 2 ? SAMPLE_MANY - 1 : 0;
-    switch (step == 0 ? 100 : step % 9) {
+    switch (step == 0 ? 100 : step % 13) {
     case 100:
         trace_stream_operation(stream, KIND_WAIT, item % 2 ? "waitall" : "wait");
+        trace_stream_operation(stream, KIND_POLL, "test");
         return;
     case 0:
         trace_stream_signature(stream, &signature);
@@ -101,7 +126,8 @@ static inline void sample_item(struct trace_stream *streams, unsigned item, size
         trace_stream_communicator(stream, &communicator);
         break;
     case 2:
-        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60, -1);
+        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60,
+                             step % 2 ? (int)step * 1000 : -1);
         break;
     case 3:
         trace_stream_completion(stream, indices, 4);
@@ -113,14 +139,26 @@ static inline void sample_item(struct trace_stream *streams, unsigned item, size
         trace_stream_event(stream, used,
                            stream->previous_end > 500 ? stream->previous_end - 500 : 0, now);
         break;
+    case 6:
+        trace_stream_name(stream, step, "a name\n\xc3\xa9");
+        break;
+    case 7:
+        trace_stream_failed(stream, step % 2 ? INT32_MAX : 13);
+        break;
+    case 8:
+        trace_stream_pause(stream, step % 2, now);
+        break;
+    case 9:
+        sample_polls(stream, step % 2, now - 40, records, &finished->polls[item % SAMPLE_STREAMS]);
+        return;
     default:
         trace_stream_event(stream, used, now - 40, now);
     }
-    finished[item % SAMPLE_STREAMS]++;
+    ++*records;
 }
 
 /* Writes the whole sample; step is called between any two items. */
-static inline void sample_write(int directory, const char *name, size_t *finished,
+static inline void sample_write(int directory, const char *name, struct sample_progress *finished,
                                 void (*step)(void))
 {
     struct trace_writer writer;
@@ -152,22 +190,52 @@ static inline uint64_t digest_bytes(uint64_t digest, const void *data, size_t si
     return digest;
 }
 
-/* What a record says, as one number. Touches everything that the reader hands out. */
+static inline uint64_t digest_signature(const struct trace_reader *reader, uint32_t stream,
+                                        uint64_t digest, uint32_t id)
+{
+    const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
+    if (!signature)
+        sample_die("a record of no signature");
+    const struct trace_operation *operation =
+        trace_reader_operation(reader, stream, signature->operation);
+    if (!operation)
+        sample_die("a signature of no operation");
+    digest = digest_bytes(digest, operation->name, strlen(operation->name));
+    return digest_bytes(digest, &signature->origin, sizeof *signature - sizeof(uint32_t));
+}
+
+static inline bool sample_is_poll(const struct trace_reader *reader, uint32_t stream, uint32_t id)
+{
+    const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
+    const struct trace_operation *operation =
+        signature ? trace_reader_operation(reader, stream, signature->operation) : NULL;
+    return operation && operation->kind == KIND_POLL;
+}
+
+/* An event is more than its beginning only where it cannot become a run. */
+static inline uint64_t digest_event(const struct trace_reader *reader, uint32_t stream,
+                                    const struct trace_event *event, uint32_t signature)
+{
+    uint64_t digest = digest_bytes(UINT64_C(0xcbf29ce484222325), &event->start, sizeof(uint64_t));
+    if (!sample_is_poll(reader, stream, signature))
+        digest = digest_bytes(digest, &event->end, sizeof(uint64_t));
+    return digest_signature(reader, stream, digest, signature);
+}
+
+/* What a record says, as one number, but for how far a run of polls has come. */
 static inline uint64_t digest_record(const struct trace_reader *reader,
                                      const struct trace_record *record)
 {
     uint64_t digest = digest_bytes(UINT64_C(0xcbf29ce484222325), &record->type, 4);
-    const struct trace_signature *signature = NULL;
     switch (record->type) {
     case RECORD_WINDOW:
         return digest_bytes(digest, record->window, sizeof *record->window);
     case RECORD_EVENT:
-        digest = digest_bytes(digest, &record->event.start, 2 * sizeof(uint64_t));
-        signature = trace_reader_signature(reader, record->stream, record->event.signature);
-        break;
+        return digest_event(reader, record->stream, &record->event, record->event.signature);
+    case RECORD_POLLS:
+        return digest_event(reader, record->stream, &record->polls.event, record->polls.first);
     case RECORD_SIGNATURE:
-        signature = trace_reader_signature(reader, record->stream, record->signature_id);
-        break;
+        return digest_signature(reader, record->stream, digest, record->signature_id);
     case RECORD_COMMUNICATOR: {
         const struct trace_communicator *c = &record->communicator;
         digest = digest_bytes(digest, &c->id, 5 * sizeof c->id);
@@ -181,21 +249,47 @@ static inline uint64_t digest_record(const struct trace_reader *reader,
     case RECORD_COMPLETION:
         return digest_bytes(digest, record->completion.indices,
                             record->completion.count * sizeof(uint32_t));
+    case RECORD_NAME:
+        digest = digest_bytes(digest, &record->name.communicator, sizeof(uint32_t));
+        return digest_bytes(digest, record->name.text, strlen(record->name.text));
+    case RECORD_FAILED:
+        return digest_bytes(digest, &record->error_class, sizeof record->error_class);
+    case RECORD_PAUSE:
+        digest = digest_bytes(digest, &record->pause.paused, sizeof record->pause.paused);
+        return digest_bytes(digest, &record->pause.ticks, sizeof record->pause.ticks);
     }
-    if (!signature)
-        sample_die("a record of no signature");
-    const struct trace_operation *operation =
-        trace_reader_operation(reader, record->stream, signature->operation);
-    if (!operation)
-        sample_die("a signature of no operation");
-    digest = digest_bytes(digest, operation->name, strlen(operation->name));
-    return digest_bytes(digest, &signature->origin, sizeof *signature - sizeof(uint32_t));
+    sample_die("a record of no type");
+    return 0;
+}
+
+/* The polls that a record stands for. */
+static inline uint64_t sample_count_polls(const struct trace_reader *reader,
+                                          const struct trace_record *record)
+{
+    if (record->type == RECORD_EVENT)
+        return sample_is_poll(reader, record->stream, record->event.signature);
+    if (record->type != RECORD_POLLS)
+        return 0;
+    const struct trace_poll_run *run = &record->polls;
+    uint64_t count = 0, end = run->event.start;
+    for (size_t i = 0; i < run->count; i++) {
+        if (!trace_reader_signature(reader, record->stream, run->polled[i].signature) ||
+            run->polled[i].count > INT64_MAX - count || run->polled[i].busy > INT64_MAX - end)
+            sample_die("a run of polls that should have been refused");
+        count += run->polled[i].count;
+        end += run->polled[i].busy;
+    }
+    if (run->count == 0 || run->event.end < run->event.start || run->event.end > INT64_MAX ||
+        !trace_reader_signature(reader, record->stream, run->event.signature))
+        sample_die("a run of polls that cannot be");
+    return count;
 }
 
 /* The records of a trace by stream, windows left out. */
 struct sample_digests {
     size_t windows;
     size_t count[SAMPLE_STREAMS];
+    uint64_t polls[SAMPLE_STREAMS];
     uint64_t *list[SAMPLE_STREAMS]; /* malloc'ed, SAMPLE_MAX each */
 };
 
@@ -211,6 +305,7 @@ static inline bool sample_read(int directory, const char *name, struct sample_di
 
     digests->windows = 0;
     memset(digests->count, 0, sizeof digests->count);
+    memset(digests->polls, 0, sizeof digests->polls);
     if (trace_reader_open(&reader, directory, name, err) < 0)
         return false;
     while ((status = trace_reader_next(reader, &record, err)) > 0) {
@@ -221,6 +316,7 @@ static inline bool sample_read(int directory, const char *name, struct sample_di
             digests->windows++;
             continue;
         }
+        digests->polls[record.stream] += sample_count_polls(reader, &record);
         if (!digests->list[record.stream])
             digests->list[record.stream] = malloc(SAMPLE_MAX * sizeof(uint64_t));
         if (digests->count[record.stream] == SAMPLE_MAX)
@@ -231,15 +327,30 @@ static inline bool sample_read(int directory, const char *name, struct sample_di
     return status == 0;
 }
 
-/* True if found is what expected begins with, with at least `least` and at most one record more. */
+/* True if found is what expected begins with: at least what is finished, and at most one record and
+ * one poll more. */
 static inline bool sample_is_prefix(const struct sample_digests *found,
-                                    const struct sample_digests *expected, const size_t *least)
+                                    const struct sample_digests *expected,
+                                    const struct sample_progress *finished)
 {
     for (int i = 0; i < SAMPLE_STREAMS; i++) {
         size_t n = found->count[i];
-        if (n < least[i] || n > least[i] + 1 || n > expected->count[i])
+        if (n < finished->records[i] || n > finished->records[i] + 1 || n > expected->count[i])
             return false;
         if (n && memcmp(found->list[i], expected->list[i], n * sizeof *found->list[i]) != 0)
+            return false;
+        if (found->polls[i] < finished->polls[i] || found->polls[i] > finished->polls[i] + 1)
+            return false;
+    }
+    return true;
+}
+
+/* True if found is all that was written. */
+static inline bool sample_is_whole(const struct sample_digests *found,
+                                   const struct sample_progress *finished)
+{
+    for (int i = 0; i < SAMPLE_STREAMS; i++) {
+        if (found->count[i] != finished->records[i] || found->polls[i] != finished->polls[i])
             return false;
     }
     return true;

@@ -66,6 +66,7 @@ static bool read_through(int at, const char *path, uint64_t size, int passes)
             if (record.type == RECORD_EVENT && record.event.end < record.event.start)
                 sample_die("an event that ends before it starts");
             digest_record(reader, &record);
+            sample_count_polls(reader, &record);
         }
         trace_reader_rewind(reader);
     }
@@ -102,10 +103,10 @@ static size_t compact(unsigned char *trace, size_t size)
 
 static void make_sample(void)
 {
-    size_t finished[SAMPLE_STREAMS] = {0};
+    struct sample_progress finished = {0};
     struct sample_digests digests = {0};
     struct error err;
-    sample_write(directory, name, finished, no_step);
+    sample_write(directory, name, &finished, no_step);
     file = openat(directory, name, O_RDWR | O_CLOEXEC);
     ssize_t size = pread(file, sample, ROOM, 0);
     if (size <= 0 || size == ROOM)
@@ -113,8 +114,7 @@ static void make_sample(void)
     sample_size = compact(sample, (size_t)size);
     memcpy(bytes, sample, sample_size);
     try_bytes(sample_size);
-    if (!sample_read(directory, name, &digests, &err) || digests.count[0] != finished[0] ||
-        digests.count[1] != finished[1])
+    if (!sample_read(directory, name, &digests, &err) || !sample_is_whole(&digests, &finished))
         sample_die("the sample is damaged to begin with");
     for (int i = 0; i < SAMPLE_STREAMS; i++)
         free(digests.list[i]);

@@ -14,7 +14,7 @@ static const char name[] = "rank-000001.sptrace";
 static int directory;
 static bool watching;
 static struct sample_digests expected, found;
-static size_t finished[SAMPLE_STREAMS];
+static struct sample_progress finished;
 static size_t stops, problems;
 
 static void stored(void)
@@ -25,9 +25,9 @@ static void stored(void)
     stops++;
     if (!sample_read(directory, name, &found, &err))
         printf("# stop %zu: %s\n", stops, err.text);
-    else if (!sample_is_prefix(&found, &expected, finished))
+    else if (!sample_is_prefix(&found, &expected, &finished))
         printf("# stop %zu: %zu and %zu records where %zu and %zu are finished\n", stops,
-               found.count[0], found.count[1], finished[0], finished[1]);
+               found.count[0], found.count[1], finished.records[0], finished.records[1]);
     else
         return;
     if (++problems > 10)
@@ -39,16 +39,16 @@ int main(void)
     char path[64];
     struct error err;
     directory = sample_directory(path);
-    sample_write(directory, name, finished, stored);
+    sample_write(directory, name, &finished, stored);
     if (!sample_read(directory, name, &expected, &err))
         sample_die(err.text);
-    if (expected.count[0] != finished[0] || expected.count[1] != finished[1])
+    if (!sample_is_whole(&expected, &finished))
         sample_die("the finished trace is not complete");
     unlinkat(directory, name, 0);
 
-    memset(finished, 0, sizeof finished);
+    memset(&finished, 0, sizeof finished);
     watching = true;
-    sample_write(directory, name, finished, stored);
+    sample_write(directory, name, &finished, stored);
     unlinkat(directory, name, 0);
     rmdir(path);
     printf("1..2\n");

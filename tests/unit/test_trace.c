@@ -127,6 +127,7 @@ struct expected {
     struct trace_signature signature; /* of a RECORD_SIGNATURE */
     uint32_t indices[INDICES];
     struct trace_rank_run runs[RUNS];
+    char name[TRACE_NAME_MAX + 1];
 };
 
 /* One thread's stream: what it has written so far can be drawn again from its seed. */
@@ -173,6 +174,40 @@ static void draw_communicator(struct script *script, struct expected *e)
     };
 }
 
+/* Any byte that is no control character. */
+static void draw_name(struct script *script, struct expected *e)
+{
+    struct random *r = &script->random;
+    size_t length = draw(r, TRACE_NAME_MAX + 1);
+    memset(e->name, 0, sizeof e->name);
+    for (size_t i = 0; i < length; i++)
+        e->name[i] = (char)(draw(r, 2) ? ' ' + draw(r, 0x5f) : 0x80 + draw(r, 0x80));
+    e->record.name.communicator = (uint32_t)draw_wide(r, 31);
+    e->record.name.text = e->name;
+}
+
+/* Draws one of the records that are smaller than most. */
+static void draw_small(struct script *script, struct expected *e)
+{
+    static const enum record_type types[] = {RECORD_RESOLVE, RECORD_NAME, RECORD_FAILED,
+                                             RECORD_PAUSE};
+    struct random *r = &script->random;
+    e->record.type = types[draw(r, 4)];
+    if (e->record.type == RECORD_RESOLVE) {
+        e->record.resolve.source = (int64_t)draw_wide(r, 31) - 3;
+        e->record.resolve.tag = (int64_t)draw_wide(r, 31) - 1;
+        e->record.resolve.bytes = (int64_t)draw_wide(r, 62) - 1;
+        e->record.resolve.index = draw(r, 2) ? (int64_t)draw_wide(r, 31) : -1;
+    } else if (e->record.type == RECORD_NAME) {
+        draw_name(script, e);
+    } else if (e->record.type == RECORD_FAILED) {
+        e->record.error_class = (int32_t)draw_wide(r, 31) - 1;
+    } else {
+        e->record.pause.paused = draw(r, 2);
+        e->record.pause.ticks = draw_wide(r, 63);
+    }
+}
+
 /* Draws the next record of a script. */
 static void draw_next(struct script *script, struct expected *e)
 {
@@ -188,10 +223,7 @@ static void draw_next(struct script *script, struct expected *e)
     } else if (what < 25) {
         e->record.type = RECORD_SYNC;
     } else if (what < 50) {
-        e->record.type = RECORD_RESOLVE;
-        e->record.resolve.source = (int64_t)draw_wide(r, 31) - 3;
-        e->record.resolve.tag = (int64_t)draw_wide(r, 31) - 1;
-        e->record.resolve.bytes = (int64_t)draw_wide(r, 62) - 1;
+        draw_small(script, e);
     } else if (what < 70) {
         e->record.type = RECORD_COMPLETION;
         e->record.completion.count = draw(r, INDICES);
@@ -225,7 +257,7 @@ static void put(struct trace_stream *stream, const struct expected *e)
         break;
     case RECORD_RESOLVE:
         trace_stream_resolve(stream, record->resolve.source, record->resolve.tag,
-                             record->resolve.bytes, -1);
+                             record->resolve.bytes, (int)record->resolve.index);
         break;
     case RECORD_COMPLETION:
         trace_stream_completion(stream, (const int *)e->indices, record->completion.count);
@@ -233,6 +265,16 @@ static void put(struct trace_stream *stream, const struct expected *e)
     case RECORD_EVENT:
         trace_stream_event(stream, record->event.signature, record->event.start, record->event.end);
         break;
+    case RECORD_NAME:
+        trace_stream_name(stream, record->name.communicator, record->name.text);
+        break;
+    case RECORD_FAILED:
+        trace_stream_failed(stream, record->error_class);
+        break;
+    case RECORD_PAUSE:
+        trace_stream_pause(stream, record->pause.paused, record->pause.ticks);
+        break;
+    case RECORD_POLLS: /* no part of a script: how polls lie in runs depends on windows */
     case RECORD_WINDOW:
         break;
     }
@@ -278,7 +320,8 @@ static void same(const struct trace_reader *reader, const struct trace_record *g
     case RECORD_RESOLVE:
         cr_assert(got->resolve.source == e->record.resolve.source &&
                   got->resolve.tag == e->record.resolve.tag &&
-                  got->resolve.bytes == e->record.resolve.bytes);
+                  got->resolve.bytes == e->record.resolve.bytes &&
+                  got->resolve.index == e->record.resolve.index);
         break;
     case RECORD_COMPLETION:
         cr_assert_eq(got->completion.count, e->record.completion.count);
@@ -290,6 +333,18 @@ static void same(const struct trace_reader *reader, const struct trace_record *g
                   got->event.start == e->record.event.start &&
                   got->event.end == e->record.event.end);
         break;
+    case RECORD_NAME:
+        cr_assert_eq(got->name.communicator, e->record.name.communicator);
+        cr_assert_str_eq(got->name.text, e->record.name.text);
+        break;
+    case RECORD_FAILED:
+        cr_assert_eq(got->error_class, e->record.error_class);
+        break;
+    case RECORD_PAUSE:
+        cr_assert(got->pause.paused == e->record.pause.paused &&
+                  got->pause.ticks == e->record.pause.ticks);
+        break;
+    case RECORD_POLLS:
     case RECORD_WINDOW:
         break;
     }
@@ -953,5 +1008,391 @@ Test(trace, long_lists_are_cut_not_overrun)
     }
     cr_expect(events == 30 && completions == 30 && communicators == 30);
     cr_expect_eq(strlen(trace_reader_operation(reader, 0, 0)->name), TRACE_NAME_MAX);
+    trace_reader_close(reader);
+}
+
+/* --- runs of polls ---------------------------------------------------------------------------- */
+
+enum { POLL_SIGNATURES = 4, POLL_COMMON = 3 };
+
+/* A stream whose signatures 0 to 2 are polls and 3 is what they have in common. */
+static void open_polling(struct trace_writer *writer, struct trace_stream *stream)
+{
+    create(writer, no_limit);
+    trace_stream_open(stream, writer, 0);
+    trace_stream_operation(stream, KIND_POLL, "test");
+    for (int i = 0; i < POLL_SIGNATURES; i++)
+        cr_assert_eq(trace_stream_signature(stream, &(struct trace_signature){.bytes = i}), i);
+}
+
+/* A poll as the recorder writes it. */
+static void poll_once(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+{
+    if (trace_run_goes_on(stream)) {
+        bool alone = stream->run.count == 1 && stream->run.of[0].signature == signature;
+        if (trace_run_count(stream, signature, start, end) ||
+            trace_run_join(stream, signature, alone ? signature : POLL_COMMON, start, end))
+            return;
+    }
+    trace_run_begin(stream, signature, start, end);
+}
+
+static void close_polling(struct trace_writer *writer, struct trace_stream *stream)
+{
+    trace_stream_close(stream);
+    trace_writer_close(writer);
+}
+
+/* The next record that is no window and no definition. */
+static int next_record(struct trace_reader *reader, struct trace_record *record)
+{
+    int status;
+    do {
+        status = trace_reader_next(reader, record, &err);
+    } while (status > 0 && (record->type == RECORD_WINDOW || record->type == RECORD_SIGNATURE));
+    return status;
+}
+
+static void expect_event(struct trace_reader *reader, uint64_t start, uint64_t end)
+{
+    struct trace_record record;
+    cr_assert_eq(next_record(reader, &record), 1, "%s", err.text);
+    cr_assert_eq(record.type, RECORD_EVENT);
+    cr_expect_eq(record.event.start, start);
+    cr_expect_eq(record.event.end, end);
+}
+
+/* The next record is a run of these polls. */
+static void expect_polls(struct trace_reader *reader, uint64_t start, uint64_t end,
+                         uint32_t signature, size_t count, const struct trace_polled *polled)
+{
+    struct trace_record record;
+    cr_assert_eq(next_record(reader, &record), 1, "%s", err.text);
+    cr_assert_eq(record.type, RECORD_POLLS, "type %d", record.type);
+    cr_expect_eq(record.polls.event.start, start);
+    cr_expect_eq(record.polls.event.end, end, "%llu", (unsigned long long)record.polls.event.end);
+    cr_expect_eq(record.polls.event.signature, signature);
+    cr_expect_eq(record.polls.first, polled[0].signature);
+    cr_assert_eq(record.polls.count, count);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect_eq(record.polls.polled[i].signature, polled[i].signature);
+        cr_expect_eq(record.polls.polled[i].count, polled[i].count);
+        cr_expect_eq(record.polls.polled[i].busy, polled[i].busy);
+    }
+}
+
+static void expect_end(struct trace_reader *reader)
+{
+    struct trace_record record;
+    cr_expect_eq(next_record(reader, &record), 0);
+    trace_reader_close(reader);
+}
+
+Test(polls, a_run_is_one_record_and_what_follows_counts_from_its_end)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    const struct trace_polled polled[] = {{.signature = 0, .count = 100, .busy = 500}};
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    poll_once(&stream, 0, 10, 15); /* alone, as the next one is recorded differently */
+    trace_stream_event(&stream, 1, 20, 25);
+    for (uint64_t i = 0; i < 100; i++)
+        poll_once(&stream, 0, 100 + 10 * i, 105 + 10 * i);
+    trace_stream_event(&stream, 1, 2000, 2010);
+    close_polling(&writer, &stream);
+
+    struct trace_reader *reader = open_trace();
+    expect_event(reader, 10, 15);
+    expect_event(reader, 20, 25);
+    expect_polls(reader, 100, 1095, 0, 1, polled);
+    expect_event(reader, 2000, 2010);
+    expect_end(reader);
+}
+
+Test(polls, a_run_tells_its_signatures_apart)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    const struct trace_polled polled[] = {{.signature = 2, .count = 10, .busy = 10},
+                                          {.signature = 0, .count = 10, .busy = 20},
+                                          {.signature = 1, .count = 10, .busy = 30}};
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    for (uint64_t i = 0; i < 30; i++)
+        poll_once(&stream, (uint32_t)(i + 2) % 3, 100 + 10 * i, 101 + 10 * i + i % 3);
+    close_polling(&writer, &stream);
+    struct trace_reader *reader = open_trace();
+    expect_polls(reader, 100, 393, POLL_COMMON, 3, polled);
+    expect_end(reader);
+}
+
+Test(polls, ten_million_take_less_than_a_kilobyte)
+{
+    enum { POLLS = 10000000 };
+    struct trace_writer writer;
+    struct trace_stream stream;
+    const struct trace_polled polled[] = {{.signature = 0, .count = POLLS, .busy = POLLS}};
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    const unsigned char *before = stream.cursor;
+    for (uint64_t i = 0; i < POLLS; i++)
+        poll_once(&stream, 0, 2 * i, 2 * i + 1);
+    cr_expect_lt(stream.cursor - before, 1024);
+    close_polling(&writer, &stream);
+    struct trace_reader *reader = open_trace();
+    expect_polls(reader, 0, 2 * POLLS - 1, 0, 1, polled);
+    expect_end(reader);
+}
+
+/* A run lies in one window: over many windows no poll is lost, and none is counted twice. */
+Test(polls, windows_end_runs_without_a_loss)
+{
+    enum { ROUNDS = 50000, EACH = 5 };
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    uint64_t now = 0, polls = 0, busy = 0, events = 0, previous_end = 0;
+    int status;
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < EACH; i++, now += 10)
+            poll_once(&stream, (uint32_t)(round + i) % 3, now, now + 3);
+        trace_stream_event(&stream, 0, now, now + 7);
+        now += 10;
+    }
+    close_polling(&writer, &stream);
+
+    struct trace_reader *reader = open_trace();
+    while ((status = next_record(reader, &record)) > 0) {
+        const struct trace_event *event = &record.event;
+        bool alone = record.type == RECORD_EVENT;
+        if (alone && event->end - event->start == 7) {
+            events++;
+        } else if (alone) {
+            polls++;
+            busy += 3;
+        } else {
+            event = &record.polls.event;
+            for (size_t i = 0; i < record.polls.count; i++) {
+                polls += record.polls.polled[i].count;
+                busy += record.polls.polled[i].busy;
+            }
+        }
+        cr_assert_geq(event->start, previous_end);
+        previous_end = event->end;
+    }
+    cr_expect_eq(status, 0, "%s", err.text);
+    cr_expect_eq(events, ROUNDS);
+    cr_expect_eq(polls, (uint64_t)ROUNDS * EACH);
+    cr_expect_eq(busy, 3 * polls);
+    trace_reader_close(reader);
+}
+
+/* A run of ten polls of signatures 0 and 1 from 100 to 195, followed by an event from 300 to 310,
+ * for a test to change. The records' offsets in the file go where the pointers say. */
+static void write_run(off_t *polls, off_t *first, off_t *second)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    for (uint64_t i = 0; i < 10; i++)
+        poll_once(&stream, (uint32_t)i % 2, 100 + 10 * i, 105 + 10 * i);
+    off_t window = (off_t)stream.window_offset;
+    *polls = window + (stream.run.polls - stream.window);
+    *first = window + (stream.run.of[0].polled - stream.window);
+    *second = window + (stream.run.of[1].polled - stream.window);
+    trace_stream_event(&stream, 2, 300, 310);
+    close_polling(&writer, &stream);
+}
+
+/* Killed between two stores of a poll: what is not there yet is left out, nothing is an error. */
+Test(polls, any_mixture_of_old_and_new_is_read)
+{
+    const struct trace_polled one[] = {{.signature = 0, .count = 1, .busy = 5}};
+    const struct trace_polled ahead[] = {{.signature = 0, .count = 5, .busy = 9000},
+                                         {.signature = 1, .count = 6, .busy = 25}};
+    off_t polls, first, second;
+    write_run(&polls, &first, &second);
+
+    uint64_t count = 6, busy = 9000, end = 95;
+    patch(second + (off_t)offsetof(struct trace_polled, count), &count, sizeof count);
+    patch(first + (off_t)offsetof(struct trace_polled, busy), &busy, sizeof busy);
+    struct trace_reader *reader = open_trace();
+    expect_polls(reader, 100, 195, POLL_COMMON, 2, ahead);
+    expect_event(reader, 300, 310);
+    expect_end(reader);
+
+    patch(polls + (off_t)offsetof(struct trace_polls, end), &end, sizeof end);
+    reader = open_trace(); /* an end before the first poll's can only be half of a number */
+    expect_polls(reader, 100, 105, POLL_COMMON, 2, ahead);
+    expect_event(reader, 210, 220);
+    expect_end(reader);
+
+    const unsigned char nothing[1] = {0};
+    patch(first - 2, nothing, 1); /* the tag; the length takes one byte too */
+    reader = open_trace();
+    expect_polls(reader, 100, 105, POLL_COMMON, 1, one);
+    expect_end(reader);
+    patch(polls - 2, nothing, 1);
+    reader = open_trace();
+    expect_event(reader, 100, 105);
+    expect_end(reader);
+}
+
+/* With this patch the run is refused, and with it the rest of its stream. */
+static void expect_damage(off_t at, const void *bytes, size_t size, const void *before)
+{
+    struct trace_record record;
+    patch(at, bytes, size);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(next_record(reader, &record), -1, "type %d", record.type);
+    cr_expect_not_null(strstr(err.text, "offset "), "%s", err.text);
+    cr_expect_eq(next_record(reader, &record), 0);
+    trace_reader_close(reader);
+    patch(at, before, size);
+}
+
+Test(polls, impossible_ones_are_damage)
+{
+    const struct trace_polled whole[] = {{.signature = 0, .count = 5, .busy = 25},
+                                         {.signature = 1, .count = 5, .busy = 25}};
+    const uint32_t unknown = POLL_SIGNATURES, zero = 0, one = 1, common = POLL_COMMON;
+    const uint64_t huge = (uint64_t)INT64_MAX + 1, most = INT64_MAX - 4, end = 195, five = 5,
+                   busy = 25, late = INT64_MAX - 100;
+    off_t polls, first, second;
+    write_run(&polls, &first, &second);
+
+    expect_damage(polls + 8, &unknown, 4, &common);
+    expect_damage(first + 16, &unknown, 4, &zero);
+    expect_damage(second + 16, &unknown, 4, &one);
+    expect_damage(polls, &huge, 8, &end);
+    expect_damage(first, &most, 8, &five); /* the sum is what is too large */
+    expect_damage(first, &huge, 8, &five);
+    expect_damage(second + 8, &late, 8, &busy);
+    unsigned char length[VARINT_HEADROOM], right[VARINT_HEADROOM];
+    varint_put(length, sizeof(struct trace_polls) - 1);
+    varint_put(right, sizeof(struct trace_polls));
+    expect_damage(polls - 1, length, 1, right);
+    varint_put(length, sizeof(struct trace_polled) - 1);
+    varint_put(right, sizeof(struct trace_polled));
+    expect_damage(second - 1, length, 1, right);
+    struct trace_reader *reader = open_trace();
+    expect_polls(reader, 100, 195, POLL_COMMON, 2, whole);
+    expect_event(reader, 300, 310);
+    expect_end(reader);
+}
+
+/* Counts that no first poll stands before. */
+Test(polls, strays_are_damage)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    const enum trace_tag tags[] = {TRACE_TAG_POLLS, TRACE_TAG_POLLED};
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    trace_stream_event(&stream, 0, 10, 20);
+    trace_stream_name(&stream, 0, "between");
+    off_t at = (off_t)stream.window_offset + (stream.cursor - stream.window);
+    trace_stream_name(&stream, 0, "0123456789012345678901234");
+    close_polling(&writer, &stream);
+    for (int i = 0; i < 2; i++) {
+        unsigned char tag[VARINT_HEADROOM];
+        varint_put(tag, tags[i]);
+        patch(at, tag, 1);
+        struct trace_reader *reader = open_trace();
+        expect_event(reader, 10, 20);
+        cr_expect_eq(next_record(reader, &record), 1);
+        cr_expect_eq(record.type, RECORD_NAME);
+        cr_expect_eq(next_record(reader, &record), -1);
+        trace_reader_close(reader);
+    }
+}
+
+/* More signatures in a run than a writer would write. */
+Test(polls, a_run_of_thousands_of_signatures_is_read)
+{
+    enum { MANY = 2000 };
+    const struct trace_polled polled = {.signature = 1, .count = 3, .busy = 4};
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    poll_once(&stream, 0, 10, 15);
+    poll_once(&stream, 0, 20, 25);
+    off_t at = (off_t)stream.window_offset + (stream.cursor - stream.window);
+    for (int i = 0; i < MANY; i++)
+        trace_stream_name(&stream, 0, "0123456789012345678"); /* takes as much room */
+    close_polling(&writer, &stream);
+    unsigned char head[2 * VARINT_HEADROOM];
+    unsigned char *end = varint_put(varint_put(head, TRACE_TAG_POLLED), sizeof polled);
+    for (int i = 0; i < MANY; i++, at += (end - head) + (off_t)sizeof polled) {
+        patch(at, head, (size_t)(end - head));
+        patch(at + (end - head), &polled, sizeof polled);
+    }
+    struct trace_reader *reader = open_trace();
+    cr_assert_eq(next_record(reader, &record), 1, "%s", err.text);
+    cr_assert_eq(record.type, RECORD_POLLS);
+    cr_expect_eq(record.polls.count, MANY + 1);
+    cr_expect_eq(record.polls.polled[0].count, 2);
+    for (size_t i = 1; i <= MANY; i++)
+        cr_assert_eq(record.polls.polled[i].count, 3);
+    expect_end(reader);
+}
+
+Test(trace, names_come_without_control_characters)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    off_t at = (off_t)stream.window_offset + (stream.cursor - stream.window);
+    trace_stream_name(&stream, 7, "halo\033[2J\n \xc3\xa9\x7f");
+    close_polling(&writer, &stream);
+    struct trace_reader *reader = open_trace();
+    cr_assert_eq(next_record(reader, &record), 1);
+    cr_expect_eq(record.name.communicator, 7);
+    cr_expect_str_eq(record.name.text, "halo?[2J? \xc3\xa9?");
+    trace_reader_close(reader);
+    patch(at + 5, "", 1);
+    reader = open_trace();
+    cr_assert_eq(next_record(reader, &record), 1);
+    cr_expect_str_eq(record.name.text, "ha?o?[2J? \xc3\xa9?", "a zero byte is no end");
+    trace_reader_close(reader);
+}
+
+/* A pause is 0 or 1, and its time and an error's class are numbers of their range. */
+Test(trace, impossible_pauses_and_failures_are_damage)
+{
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_record record;
+    unsigned char two[VARINT_HEADROOM];
+    on("tmpfs", NULL);
+    open_polling(&writer, &stream);
+    off_t at = (off_t)stream.window_offset + (stream.cursor - stream.window);
+    trace_stream_pause(&stream, true, 10);
+    close_polling(&writer, &stream);
+    varint_put(two, 2);
+    struct trace_reader *reader = open_trace();
+    cr_assert_eq(next_record(reader, &record), 1);
+    cr_expect(record.pause.paused && record.pause.ticks == 10);
+    trace_reader_close(reader);
+    patch(at + 2, two, 1);
+    reader = open_trace();
+    cr_expect_eq(next_record(reader, &record), -1);
+    trace_reader_close(reader);
+    unsigned char tag[VARINT_HEADROOM];
+    varint_put(tag, TRACE_TAG_FAILED);
+    patch(at, tag, 1);
+    unsigned char wide[] = {0, 0}; /* the first of nine bytes of which there are two */
+    patch(at + 2, wide, 2);
+    reader = open_trace();
+    cr_expect_eq(next_record(reader, &record), -1);
     trace_reader_close(reader);
 }
