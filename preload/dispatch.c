@@ -34,6 +34,22 @@ static void *library;
 static const struct family *family; /* NULL: the library is left alone */
 static char version[VERSION_SIZE];
 static struct selection selection;
+static bool paused;
+
+bool dispatch_records(enum mpi_function function)
+{
+    return selection_has(&selection, function) && !dispatch_is_paused();
+}
+
+bool dispatch_is_paused(void)
+{
+    return __atomic_load_n(&paused, __ATOMIC_ACQUIRE);
+}
+
+bool dispatch_each_poll(void)
+{
+    return selection.each_poll;
+}
 
 const char *dispatch_mpi_version(void)
 {
@@ -104,6 +120,7 @@ static void choose_family(void *handle, const char *path)
                     path);
     else {
         selection = selection_read(identity_what());
+        paused = selection.paused;
         family = found;
     }
 }
@@ -215,11 +232,53 @@ static void *choose_target(unsigned entry, void *next)
 {
     void *target = NULL;
     if (family)
-        target = (selection_has(&selection, entry / 2) ? family->wrappers : family->quiet)[entry];
+        target = (dispatch_records(entry / 2) ? family->wrappers : family->quiet)[entry];
     return target ? target : next;
 }
 
-void *dispatch_resolve(unsigned entry, const void *caller)
+/* Leads an entry to who serves it. Another thread may pause recording at any time: the last word is
+ * of who sees the last state. */
+static void *lead(unsigned entry, void *next)
+{
+    void *target;
+    do {
+        target = choose_target(entry, next);
+        __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_SEQ_CST);
+    } while (choose_target(entry, next) != target);
+    return target;
+}
+
+/* Puts every entry that was called already on its way while recording is paused, or not. */
+static void pause_recording(bool pause)
+{
+    if (!family || __atomic_exchange_n(&paused, pause, __ATOMIC_SEQ_CST) == pause)
+        return;
+    recorder_pause(pause);
+    for (unsigned entry = 0; entry < ENTRY_COUNT; entry++) {
+        void *next = __atomic_load_n(&dispatch_next_table[entry], __ATOMIC_ACQUIRE);
+        if (next)
+            lead(entry, next);
+    }
+}
+
+/* MPI_Pcontrol, as the MPI standard suggests its levels. Others are for other tools. */
+static void control(int level)
+{
+    switch (level) {
+    case 0:
+        pause_recording(true);
+        break;
+    case 1:
+        pause_recording(false);
+        break;
+    case 2:
+        if (recorder_thread)
+            recorder_flush(recorder_thread);
+        break;
+    }
+}
+
+void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first)
 {
     char name[TRACE_NAME_MAX];
     entry_name(entry, name);
@@ -230,8 +289,10 @@ void *dispatch_resolve(unsigned entry, const void *caller)
         undefined(name);
     if (!known)
         return next;
-    void *target = choose_target(entry, next);
-    __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_RELEASE);
-    __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_RELEASE);
-    return target;
+    if (entry / 2 == FUNCTION_MPI_Pcontrol) {
+        control((int)first);
+        return next;
+    }
+    __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_SEQ_CST);
+    return lead(entry, next);
 }

@@ -43,9 +43,17 @@ static inline void *dispatch_next(unsigned entry)
     return __atomic_load_n(&dispatch_next_table[entry], __ATOMIC_ACQUIRE);
 }
 
-/* Called by the trampolines: where to go for an entry, called from caller. Does not return if the
- * name is nowhere to be found. */
-void *dispatch_resolve(unsigned entry, const void *caller);
+/* Called by the trampolines: where to go for an entry, called from caller with that first argument.
+ * Does not return if the name is nowhere to be found. MPI_Pcontrol comes here every time: its
+ * further arguments are nobody's business, and a jump passes them on as they are. */
+void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first);
+
+/* What the user wants, valid once the MPI library was found: true if calls of the function are to be
+ * recorded now; if nothing is now, since MPI_Pcontrol(0) or start=paused; if each poll is to be an
+ * event. */
+bool dispatch_records(enum mpi_function function);
+bool dispatch_is_paused(void);
+bool dispatch_each_poll(void);
 
 /* The entry with this name; ENTRY_COUNT if it is not ours. */
 unsigned dispatch_entry(const char *name);

@@ -79,11 +79,25 @@ class Function:
         return twins
 
     def like(self, name, parameters):
-        dropped = DERIVING
-        if parameters[-1:] == [("MPI_Request *request", "request")]:
-            dropped = DERIVING | {"resolves"}
-        attributes = {k: v for k, v in self.attributes.items() if k not in dropped}
+        attributes = {k: v for k, v in self.attributes.items() if k not in DERIVING}
         return Function(name, self.kind, attributes, parameters)
+
+    @property
+    def resolution(self):
+        """When a request that the function starts is a receive of which its status tells more."""
+        if not self.starts or "resolves" not in self.attributes:
+            return "RESOLVE_NEVER"
+        # Of a sendrecv the source is in no field of the signature.
+        known = "source" in self.names and "dest" not in self.names
+        return "RESOLVE_WILDCARD" if known else "RESOLVE_ALWAYS"
+
+    @property
+    def statuses(self):
+        """The parameter in which a completing call tells of what it finished, or None: a call that
+        only looks leaves it to the one that completes."""
+        if "requests" not in self.attributes or "Request_get_status" in self.name:
+            return None
+        return next((n for n in ("status", "array_of_statuses") if n in self.names), None)
 
 
 def large(declaration, name, chosen):
@@ -141,8 +155,8 @@ def banner():
 
 
 def names(functions):
-    """For each function F the number FUNCTION_F, and lists to expand: X(name, operation, kind), and
-    X(name, local) and X(name, polls) with 1 or 0."""
+    """For each function F the number FUNCTION_F, and lists to expand: X(name, operation, kind),
+    X(name, local) and X(name, polls) with 1 or 0, and X(name, resolution of its request)."""
     banner()
     print("#ifndef SCOPE_MPI_NAMES_H\n#define SCOPE_MPI_NAMES_H\nenum mpi_function {")
     for function in functions:
@@ -157,6 +171,10 @@ def names(functions):
     print("\n#define MPI_FUNCTIONS_POLLS(X) \\")
     for function in functions:
         print(f"    X({function.name}, {int(function.polls)}) \\")
+    print("\nenum { RESOLVE_NEVER, RESOLVE_WILDCARD, RESOLVE_ALWAYS };")
+    print("#define MPI_FUNCTIONS_RESOLVE(X) \\")
+    for function in functions:
+        print(f"    X({function.name}, {function.resolution}) \\")
     print("\n#endif")
 
 
@@ -181,7 +199,7 @@ def signature(function):
 def memo_words(function):
     """What tells a call's signature, as words of a memo; None if more than plain arguments does."""
     attributes = function.attributes
-    if attributes.keys() & ({"special", "flag", "local"} | HOOKS):
+    if attributes.keys() & ({"special", "local"} | HOOKS):
         return None
     if function.kind not in FREQUENT_KINDS or function.name.endswith("_c"):
         return None  # seldom called in a loop: not worth the compiler's time
@@ -232,33 +250,66 @@ def hooks(function):
     return before, after
 
 
-def completion(function, ending):
-    """Before and after a call that completes requests. ending: the call that takes them out, up to
-    how many finished."""
-    count, array = function.attributes["requests"].split(",")
+def finished(function):
+    """How many requests a call finished, and at which indices."""
     done, _, indices = function.attributes["finished"].partition(",")
-    return (f"struct completion completion;\n"
-            f"completion_begin(&completion, &signature, {count}, {array});",
-            f"{ending}, result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'});")
+    return f"result == MPI_SUCCESS ? {done} : -1, {indices or 'NULL'}"
 
 
-def body(function, words):
-    """The statements of a wrapper between entering and returning."""
+def completion_begin(function):
+    count, array = function.attributes["requests"].split(",")
+    return ("struct completion completion;\n"
+            f"completion_begin(&completion, &call, &signature, {count}, {array});")
+
+
+def own_status(function):
+    """Where a receive that is to be resolved tells what it got, though the program does not ask."""
+    wildcard = function.attributes["resolves"].removeprefix("*flag && ")
+    condition = "" if wildcard == "true" else f" && {wildcard}"
+    return f"MPI_Status own_status;\nif (status == STATUS_IGNORE{condition})\n    status = &own_status;"
+
+
+FAILED = "if (result != MPI_SUCCESS)\n    fail(call.thread, result);"
+
+
+def begin_and_call(function):
+    return ["call_begin(&call, &signature);", f"result = next({function.arguments});",
+            "call_stop(&call);"]
+
+
+def completing_body(function):
+    """The statements of a call that completes requests."""
+    before = [completion_begin(function)]
+    if function.statuses:
+        before.append(f"{function.statuses} = completion_statuses(&completion, {function.statuses});")
+    return [*before, *begin_and_call(function),
+            f"completion_end(&completion, &call, &signature, result, {finished(function)});"]
+
+
+def polling_body(function, words):
+    """The statements of a call that may find nothing."""
     attributes = function.attributes
-    before, after = [], []
-    call = f"result = next({function.arguments});"
-    if "resolves" in attributes:
-        before.append("MPI_Status own_status;")
-        before.append("if (status == STATUS_IGNORE)\n    status = &own_status;")
-        after.append(f"if (result == MPI_SUCCESS && ({attributes['resolves']}))\n"
-                     "    call_resolve(&call, status);")
-    if "requests" in attributes:
-        begin, end = completion(function, "completion_end(&completion, &call, &signature")
-        before.append(begin)
-        after.append(end)
-    elif "flag" in attributes:
-        after.append(f"if (result == MPI_SUCCESS && !*{attributes['flag']})\n"
-                     "    call_relabel_poll(&call, &signature);")
+    before = [own_status(function)] if "resolves" in attributes else []
+    remember = (f"    call_remember(&call, word, {len(words)}, found);\n" if words else "")
+    found = "uint32_t found = call.signature;\n" if words else ""
+    resolve = (f"else if ({attributes['resolves']})\n    resolve(call.thread, status, -1);"
+               if "resolves" in attributes else "")
+    return [*before, *begin_and_call(function),
+            f"if (result == MPI_SUCCESS && !*{attributes['flag']}) {{\n"
+            f"{indent(found)}    call_record_poll(&call, &signature);\n{remember}"
+            f"    return result;\n}}",
+            FAILED, resolve, "call_record(&call);"]
+
+
+def plain_body(function, words):
+    """The statements of any other call."""
+    attributes = function.attributes
+    before, after = [], [FAILED]
+    if "resolves" in attributes and not function.starts:
+        before.append(own_status(function))
+        wildcard = attributes["resolves"]
+        condition = "" if wildcard == "true" else f" if ({wildcard})"
+        after.append(f"else{condition}\n    resolve(call.thread, status, -1);")
     before_hooks, after_hooks = hooks(function)
     before += before_hooks
     after += after_hooks
@@ -267,13 +318,23 @@ def body(function, words):
         before.append("uint32_t origin = origin_of(&signature);")
         after.append("call_started(result, request, origin);")
         origin = "origin"
-    out = ["struct trace_signature signature = {"]
-    out += [f"    {field}," for field in signature(function)]
     if words:
         after.append(f"call_remember(&call, word, {len(words)}, {origin});")
-    out += ["};", *before, "call_begin(&call, &signature);", call, "call_stop(&call);", *after,
-            "call_record(&call);"]
-    return "\n".join(out)
+    return [*before, *begin_and_call(function), *after, "call_record(&call);"]
+
+
+def body(function, words):
+    """The statements of a wrapper between entering and returning."""
+    out = ["struct trace_signature signature = {"]
+    out += [f"    {field}," for field in signature(function)]
+    out.append("};")
+    if "requests" in function.attributes:
+        out += completing_body(function)
+    elif "flag" in function.attributes:
+        out += polling_body(function, words)
+    else:
+        out += plain_body(function, words)
+    return "\n".join(line for line in out if line)
 
 
 def indent(text, by=4):
@@ -300,20 +361,52 @@ def long_way(function, words):
 
 def short_way(function, words, pmpi):
     """The wrapper of a call that its thread has made before; hands others on to the long way."""
-    condition = "!memo"
-    if "resolves" in function.attributes:
-        condition += f" || ({function.attributes['resolves']})"
-    started = "call_started(result, request, origin);\n" if function.starts else ""
     return (word_array(words) +
             f"char frame;\n"
             f"const struct memo *memo = recorder_repeat(&frame, word, {len(words)});\n"
-            f"if (__builtin_expect({condition}, 0))\n"
+            f"if (__builtin_expect(!memo, 0))\n"
             f"    {long_call(function, pmpi)}\n" +
-            ("uint32_t origin = memo->origin;\n" if function.starts else "") +
+            (short_poll(function) if "flag" in function.attributes else short_call(function)))
+
+
+def short_call(function):
+    before, after, started = "", "", ""
+    if function.starts:
+        before = "uint32_t origin = memo->origin;\n"
+        started = "call_started(result, request, origin);\n"
+    elif "resolves" in function.attributes:
+        before = own_status(function) + "\n"
+        after = f"else if ({function.attributes['resolves']})\n    resolve_again(status);\n"
+    return (f"{before}"
             f"uint64_t start = call_repeat(&frame, memo);\n"
             f"int result = next({function.arguments});\n"
-            f"call_repeated(start);\n"
+            f"uint64_t end = clock_counter();\n"
+            f"if (__builtin_expect(result != MPI_SUCCESS, 0))\n"
+            f"    fail_again(result);\n"
+            f"{after}"
+            f"call_repeated(start, end);\n"
             f"{started}"
+            f"return result;")
+
+
+def short_poll(function):
+    attributes = function.attributes
+    before = own_status(function) + "\n" if "resolves" in attributes else ""
+    resolve = (f"else if ({attributes['resolves']})\n    resolve(thread, status, -1);\n"
+               if "resolves" in attributes else "")
+    return (f"{before}"
+            f"uint32_t nothing = memo->signature, found = memo->origin;\n"
+            f"uint64_t start = call_repeat_poll(&frame, nothing);\n"
+            f"int result = next({function.arguments});\n"
+            f"uint64_t end = clock_counter();\n"
+            f"struct recorder_thread *thread = call_repeated_poll();\n"
+            f"if (!thread)\n    return result;\n"
+            f"if (result == MPI_SUCCESS && !*{attributes['flag']}) {{\n"
+            f"    recorder_poll(thread, nothing, NULL, start, end);\n"
+            f"    return result;\n}}\n"
+            f"if (result != MPI_SUCCESS)\n    fail(thread, result);\n"
+            f"{resolve}"
+            f"recorder_event(thread, found, start, end);\n"
             f"return result;")
 
 
@@ -351,9 +444,8 @@ def quiet(function):
     pointer = f"int (*next)({parameters})"
     before, after = hooks(function)
     if "requests" in attributes:
-        begin, end = completion(function, "completion_forget(&completion, &signature")
-        before.append(begin)
-        after.append(end)
+        before.append(completion_begin(function))
+        after.append(f"completion_forget(&completion, &call, &signature, {finished(function)});")
     if function.starts:
         after.append("call_started(result, request, origin_of(&signature));")
     if function.starts or "requests" in attributes:

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,28 +57,6 @@ static bool in_asking_step(void)
     return strcmp(asked, here) == 0;
 }
 
-/* What the plugin handed to the step's tasks or, outside of one, sp-run to its children. */
-static const char *handed(const char *step_name, const char *run_name)
-{
-    return variable(in_asking_step() ? step_name : run_name);
-}
-
-static const char *run_directory(void)
-{
-    return handed(STEP_ENV_RUN, RUN_ENV_RUN);
-}
-
-const char *identity_what(void)
-{
-    return handed(STEP_ENV_WHAT, RUN_ENV_WHAT);
-}
-
-bool identity_wanted(void)
-{
-    const char *run = run_directory();
-    return run && *run == '/';
-}
-
 /* The name under which the launcher knows our MPI_COMM_WORLD, as one path component. */
 static void world_name(char name[static WORLD_NAME_MAX])
 {
@@ -91,6 +70,78 @@ static void world_name(char name[static WORLD_NAME_MAX])
         if (!plain)
             *p = '_';
     }
+}
+
+/* What the plugin handed to the step's tasks or, outside of one, sp-run to its children. */
+static const char *handed(const char *step_name, const char *run_name)
+{
+    return variable(in_asking_step() ? step_name : run_name);
+}
+
+/* The user's own word: SCOPE_PROFILER_MPI, which the Python package scope-profiler heeds as well. */
+enum wish { WISH_NONE, WISH_OFF, WISH_ON };
+
+static enum wish user_wish(void)
+{
+    static const char *const off[] = {"0", "false", "no", "off"}, *const on[] = {"1", "true", "yes",
+                                                                                "on"};
+    const char *value = variable("SCOPE_PROFILER_MPI");
+    for (size_t i = 0; value && i < sizeof on / sizeof *on; i++) {
+        if (strcasecmp(value, off[i]) == 0)
+            return WISH_OFF;
+        if (strcasecmp(value, on[i]) == 0)
+            return WISH_ON;
+    }
+    return WISH_NONE;
+}
+
+static bool has_launcher(void)
+{
+    return variable("PMI_RANK") || variable("PMIX_RANK") || variable("OMPI_COMM_WORLD_RANK");
+}
+
+/* Below the working directory, for who preloads us without plugin and sp-run. All ranks of a
+ * launcher have to find the same name: its own for them, or the number of the process that started
+ * those of a host. */
+static const char *own_run_directory(void)
+{
+    static char path[PATH_MAX];
+    char name[WORLD_NAME_MAX], host[64] = "";
+    const char *job = variable("SLURM_JOB_ID"), *step = variable("SLURM_STEP_ID");
+    if (*path)
+        return path;
+    gethostname(host, sizeof host - 1);
+    if (job && step)
+        snprintf(name, sizeof name, "%s.%s", job, step);
+    else if (variable("PMIX_NAMESPACE"))
+        world_name(name);
+    else
+        snprintf(name, sizeof name, "%s-%ld", host, (long)(has_launcher() ? getppid() : getpid()));
+    char *end = getcwd(path, sizeof path) ? path + strlen(path) : NULL;
+    if (!end || (size_t)snprintf(end, sizeof path - (size_t)(end - path), "/" RUN_PREFIX "%s",
+                                 name) >= sizeof path - (size_t)(end - path))
+        return NULL;
+    return path;
+}
+
+static const char *run_directory(void)
+{
+    enum wish wish = user_wish();
+    if (wish == WISH_OFF)
+        return NULL;
+    const char *run = handed(STEP_ENV_RUN, RUN_ENV_RUN);
+    return run || wish != WISH_ON || in_asking_step() ? run : own_run_directory();
+}
+
+const char *identity_what(void)
+{
+    return handed(STEP_ENV_WHAT, RUN_ENV_WHAT);
+}
+
+bool identity_wanted(void)
+{
+    const char *run = run_directory();
+    return run && *run == '/';
 }
 
 static void read_text(const char *path, char *text, size_t size)
@@ -141,8 +192,9 @@ static void describe(struct trace_header *header, const struct recorder_world *w
     if (in_asking_step()) {
         copy_text(header->job, sizeof header->job, job);
     } else {
-        const char *base = strstr(run, RUN_PREFIX);
-        copy_text(header->job, sizeof header->job, base ? base + strlen(RUN_PREFIX) : run);
+        const char *base = strrchr(run, '/') + 1; /* a run directory is absolute */
+        bool named = strncmp(base, RUN_PREFIX, strlen(RUN_PREFIX)) == 0;
+        copy_text(header->job, sizeof header->job, named ? base + strlen(RUN_PREFIX) : base);
     }
     world_name(name);
     copy_text(header->world, sizeof header->world, name);

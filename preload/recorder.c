@@ -22,11 +22,18 @@ enum state { STATE_IDLE, STATE_STARTING, STATE_ON, STATE_OVER };
 /* A killed rank's clock is known as well as the last sync point is young; one a second is free. */
 enum { SYNC_NS = 1000000000 };
 
+/* A poll that comes later after the one before it is an event of its own: the program does other
+ * work in between, and their time is not spent waiting. */
+enum { RUN_GAP_NS = 20000 };
+
+/* Signatures that a run of polls keeps apart; what comes beyond is counted by function. */
+enum { RUN_EXACT = 8 };
+
 #define NAME(function, operation, kind) operation,
-static const char *const operation_names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
+static const char *const operation_names[FUNCTION_COUNT + 1] = {MPI_FUNCTIONS(NAME) "poll"};
 #undef NAME
 #define KIND(function, operation, kind) kind,
-static const enum mpi_kind operation_kinds[FUNCTION_COUNT] = {MPI_FUNCTIONS(KIND)};
+static const enum mpi_kind operation_kinds[FUNCTION_COUNT + 1] = {MPI_FUNCTIONS(KIND) KIND_POLL};
 #undef KIND
 
 __thread struct recorder_thread *recorder_thread;
@@ -37,6 +44,8 @@ static struct {
     enum state state;
     struct trace_writer writer;
     uint64_t sync_ticks;             /* between two sync points */
+    uint64_t run_gap;                /* ticks */
+    bool each_poll;                  /* polls=all */
     struct recorder_thread *threads; /* all that ever were */
     lock_t threads_lock;
     pthread_key_t thread_key;
@@ -94,6 +103,7 @@ static void thread_ended(void *data)
     lock_give(&recorder.threads_lock);
     trace_stream_close(&thread->stream);
     signature_table_release(&thread->signatures);
+    pages_give(thread->scratch.pages, thread->scratch.size);
     pages_give(thread, sizeof *thread);
 }
 
@@ -134,9 +144,9 @@ static struct recorder_thread *thread_open(void)
     return recorder_thread;
 }
 
-void recorder_finalising(struct call *call)
+void recorder_finalising(uint64_t ticks)
 {
-    trace_writer_finalised(&recorder.writer, call->start);
+    trace_writer_finalised(&recorder.writer, ticks);
 }
 
 void recorder_flush(struct recorder_thread *thread)
@@ -241,6 +251,21 @@ static uint64_t ticks_per_second(const struct trace_sync *from, const struct tra
     return ns > 0 ? (uint64_t)((double)(to->ticks - from->ticks) * SYNC_NS / ns) : SYNC_NS;
 }
 
+static void write_init(struct recorder_thread *thread, enum mpi_function function, uint64_t start,
+                       uint64_t end)
+{
+    struct trace_signature signature = {.operation = OPERATION(function),
+                                        .bytes = -1,
+                                        .peer = -1,
+                                        .root = -1,
+                                        .tag = -1,
+                                        .communicator = -1};
+    struct signature_key key = signature_key(&signature);
+    uint32_t id = define_signature(thread, &key);
+    if (id != UINT32_MAX)
+        trace_stream_event(&thread->stream, id, start, end);
+}
+
 void recorder_open(const struct recorder_world *world, enum mpi_function function,
                    const struct trace_sync *before)
 {
@@ -257,6 +282,8 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     }
     trace_writer_sync(&recorder.writer, &now);
     recorder.sync_ticks = ticks_per_second(before, &now);
+    recorder.run_gap = recorder.sync_ticks / (SYNC_NS / RUN_GAP_NS);
+    recorder.each_poll = world->each_poll;
     recorder.has_thread_key =
         pthread_key_create && pthread_key_create(&recorder.thread_key, thread_ended) == 0;
     pthread_atfork(NULL, NULL, forked);
@@ -267,17 +294,11 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     recorder_thread = thread;
     __atomic_store_n(&recorder.state, thread ? STATE_ON : STATE_OVER, __ATOMIC_RELEASE);
     if (thread) {
-        struct trace_signature signature = {.operation = OPERATION(function),
-                                            .bytes = -1,
-                                            .peer = -1,
-                                            .root = -1,
-                                            .tag = -1,
-                                            .communicator = -1};
-        struct signature_key key = signature_key(&signature);
-        uint32_t id = define_signature(thread, &key);
-        if (id != UINT32_MAX)
-            trace_stream_event(&thread->stream, id, before->ticks, now.ticks);
+        if (world->record_init)
+            write_init(thread, function, before->ticks, now.ticks);
         trace_writer_initialised(&recorder.writer, now.ticks);
+        if (world->paused)
+            trace_stream_pause(&thread->stream, true, now.ticks);
     }
     errno = error;
 }
@@ -312,13 +333,13 @@ void call_begin(struct call *call, const struct trace_signature *signature)
     begin(call, signature_id(call->thread, &key));
 }
 
-bool call_begin_again(struct call *call, const uint64_t *word, size_t count)
+const struct memo *call_begin_again(struct call *call, const uint64_t *word, size_t count)
 {
     const struct memo *memo = memo_at(call->thread->memos, word, count);
     if (!memo_is(memo, word, count))
-        return false;
+        return NULL;
     begin(call, memo->signature);
-    return true;
+    return memo;
 }
 
 void call_relabel(struct call *call, const struct trace_signature *signature)
@@ -335,15 +356,195 @@ void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
     errno = error;
 }
 
+/* The call is over: it shows in its thread's slot no longer. */
+static void leave(const struct call *call)
+{
+    trace_slot_show(call->thread->stream.slot, call->outer_signature, call->outer_start);
+    call->thread->frame = call->outer;
+}
+
+void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t start,
+                    uint64_t end)
+{
+    trace_stream_event(&thread->stream, signature, start, end);
+    if (__builtin_expect(end >= thread->next_sync, 0))
+        recorder_sync(thread, end);
+}
+
 void call_record(struct call *call)
 {
-    struct recorder_thread *thread = call->thread;
-    trace_slot_show(thread->stream.slot, call->outer_signature, call->outer_start);
-    thread->frame = call->outer;
+    leave(call);
     if (call->signature != UINT32_MAX)
-        trace_stream_event(&thread->stream, call->signature, call->start, call->end);
+        recorder_event(call->thread, call->signature, call->start, call->end);
     else
-        thread->stream.slot->dropped++;
-    if (__builtin_expect(call->end >= thread->next_sync, 0))
-        recorder_sync(thread, call->end);
+        call->thread->stream.slot->dropped++;
+}
+
+/* --- polls ------------------------------------------------------------------------------------ */
+
+/* The id of a signature that first and second have in common, from the last times it was asked for;
+ * UINT32_MAX: not known. second UINT32_MAX: what is left of first without its arguments. */
+static struct recorder_join *join_at(struct recorder_thread *thread, uint32_t first,
+                                     uint32_t second)
+{
+    return &thread->joins[(first * 7 + second) % RECORDER_JOINS];
+}
+
+static int32_t same_or(int32_t x, int32_t y, int32_t other)
+{
+    return x == y ? x : other;
+}
+
+static struct signature_key common_key(const struct signature_key *x, const struct signature_key *y)
+{
+    struct trace_signature a = signature_of_key(x), b = signature_of_key(y);
+    struct trace_signature common = {
+        .operation = a.operation == b.operation ? a.operation : OPERATION_ANY_POLL,
+        .origin = a.origin == b.origin ? a.origin : ORIGIN_MIXED,
+        .bytes = a.bytes == b.bytes ? a.bytes : -1,
+        .peer = same_or(a.peer, b.peer, PEER_NONE),
+        .root = same_or(a.root, b.root, PEER_NONE),
+        .tag = same_or(a.tag, b.tag, -1),
+        .communicator = same_or(a.communicator, b.communicator, -1),
+    };
+    return signature_key(&common);
+}
+
+/* A signature without its arguments. */
+static struct signature_key bare_key(const struct signature_key *key)
+{
+    struct trace_signature of = signature_of_key(key);
+    struct trace_signature bare = {.operation = of.operation,
+                                   .origin = of.origin == ORIGIN_NONE ? ORIGIN_NONE : ORIGIN_MIXED,
+                                   .bytes = -1,
+                                   .peer = PEER_NONE,
+                                   .root = PEER_NONE,
+                                   .tag = -1,
+                                   .communicator = -1};
+    return signature_key(&bare);
+}
+
+static uint32_t join(struct recorder_thread *thread, uint32_t first, uint32_t second)
+{
+    struct recorder_join *known = join_at(thread, first, second);
+    struct signature_key x, y;
+    if (known->first == first && known->second == second && first != second)
+        return known->common;
+    if (!signature_table_key(&thread->signatures, first, &x))
+        return UINT32_MAX;
+    if (second == UINT32_MAX)
+        y = bare_key(&x);
+    else if (signature_table_key(&thread->signatures, second, &y))
+        y = common_key(&x, &y);
+    else
+        return UINT32_MAX;
+    uint32_t common = signature_id(thread, &y);
+    if (common != UINT32_MAX)
+        *known = (struct recorder_join){first, second, common};
+    return common;
+}
+
+/* Adds a poll to the run at the stream's end under a signature that is new to it. A definition that
+ * is made for it is a record, and ends the run. */
+static bool join_run(struct recorder_thread *thread, uint32_t signature, uint64_t start,
+                     uint64_t end)
+{
+    struct trace_stream *stream = &thread->stream;
+    if (stream->run.count >= RUN_EXACT) {
+        signature = join(thread, signature, UINT32_MAX);
+        if (signature != UINT32_MAX && trace_run_count(stream, signature, start, end))
+            return true;
+    }
+    uint32_t common = thread->run_signature;
+    if (signature != common && signature != UINT32_MAX)
+        common = join(thread, common, signature);
+    if (signature == UINT32_MAX || common == UINT32_MAX || !trace_run_goes_on(stream) ||
+        !trace_run_join(stream, signature, common, start, end))
+        return false;
+    thread->run_signature = common;
+    return true;
+}
+
+static void write_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
+                       uint64_t start, uint64_t end)
+{
+    struct trace_stream *stream = &thread->stream;
+    if (trace_run_goes_on(stream) && thread->run_outer == outer &&
+        start - stream->previous_end <= recorder.run_gap &&
+        (trace_run_count(stream, signature, start, end) ||
+         join_run(thread, signature, start, end)))
+        return;
+    trace_run_begin(stream, signature, start, end);
+    thread->run_signature = signature;
+    thread->run_outer = outer;
+}
+
+void recorder_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
+                   uint64_t start, uint64_t end)
+{
+    if (recorder.each_poll) {
+        recorder_event(thread, signature, start, end);
+        return;
+    }
+    write_poll(thread, signature, outer, start, end);
+    if (__builtin_expect(end >= thread->next_sync, 0)) {
+        /* A record of it would end the run. */
+        int error = errno;
+        thread->next_sync = end + recorder.sync_ticks;
+        trace_stream_sync_state(&thread->stream);
+        errno = error;
+    }
+}
+
+void call_record_poll(struct call *call, struct trace_signature *signature)
+{
+    signature->operation = OPERATION_POLL(signature->operation);
+    call_relabel(call, signature);
+    call_record_again(call);
+}
+
+void call_record_again(struct call *call)
+{
+    leave(call);
+    if (call->signature != UINT32_MAX)
+        recorder_poll(call->thread, call->signature, call->outer, call->start, call->end);
+    else
+        call->thread->stream.slot->dropped++;
+}
+
+/* --- beside the calls ------------------------------------------------------------------------- */
+
+void recorder_pause(bool paused)
+{
+    struct recorder_thread *thread = recorder_thread ? recorder_thread : thread_open();
+    int error = errno;
+    if (thread)
+        trace_stream_pause(&thread->stream, paused, clock_ticks());
+    errno = error;
+}
+
+void *call_scratch_take(const struct call *call, size_t size)
+{
+    struct recorder_scratch *scratch = &call->thread->scratch;
+    /* An outermost call finds it taken only if one that had it was left by longjmp. */
+    if (scratch->taken && call->outer)
+        return pages_take(size);
+    if (size > scratch->size) {
+        void *pages = pages_take(2 * size);
+        if (!pages)
+            return NULL;
+        pages_give(scratch->pages, scratch->size);
+        *scratch = (struct recorder_scratch){.pages = pages, .size = 2 * size};
+    }
+    scratch->taken = true;
+    return scratch->pages;
+}
+
+void call_scratch_give(const struct call *call, void *memory, size_t size)
+{
+    struct recorder_scratch *scratch = &call->thread->scratch;
+    if (memory == scratch->pages)
+        scratch->taken = false;
+    else
+        pages_give(memory, size);
 }

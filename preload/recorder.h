@@ -24,22 +24,40 @@
  * poll that found nothing. */
 #define OPERATION(function) (2 * (uint32_t)(function))
 #define OPERATION_POLL(operation) ((operation) | 1)
-enum { OPERATION_COUNT = 2 * FUNCTION_COUNT };
+enum {
+    OPERATION_ANY_POLL = 2 * FUNCTION_COUNT, /* of a run of polls by several functions */
+    OPERATION_COUNT
+};
 
-enum { RECORDER_CACHE = 64 };
+enum { RECORDER_CACHE = 64, RECORDER_JOINS = 16 };
+
+/* Memory that calls of one thread use one after another. */
+struct recorder_scratch {
+    void *pages;
+    size_t size;
+    bool taken;
+};
+
+/* What two signatures of polls have in common. */
+struct recorder_join {
+    uint32_t first, second, common; /* ids; first == second: free */
+};
 
 /* What belongs to one thread. */
 struct recorder_thread {
     struct trace_stream stream;
     const void *frame;  /* where on the stack the running call is, never followed; NULL outside */
     uint64_t next_sync; /* ticks at which a sync point is due */
-    uint32_t operation; /* of that call */
+    const void *run_outer;  /* the call that the run of polls at the stream's end is nested in */
+    uint32_t run_signature; /* id of what its polls have in common */
     uint32_t communicator_generation;
     uint64_t communicator_handle; /* the last one asked for, while the generation is the same */
     struct communicator *communicator;
     struct signature_table signatures;
     uint32_t operation_ids[OPERATION_COUNT];        /* id in the stream + 1 */
     uint32_t communicators_defined[RECORDER_CACHE]; /* id + 1, by id modulo the size */
+    struct recorder_join joins[RECORDER_JOINS];
+    struct recorder_scratch scratch;
     struct recorder_thread *next;
     struct memo memos[MEMOS];
 };
@@ -67,6 +85,9 @@ struct recorder_world {
     int thread_level;
     enum trace_family family;
     bool many_threads; /* MPI_THREAD_MULTIPLE */
+    bool record_init;  /* whether MPI_Init itself is wanted */
+    bool each_poll;    /* polls=all: no runs */
+    bool paused;       /* start=paused */
 };
 
 /* Before MPI_Init: true if this call will be followed by recorder_open. Takes the first sync point.
@@ -81,12 +102,16 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
 /* MPI_Init failed: it may be tried again. */
 void recorder_cancel(void);
 
-/* Around MPI_Finalize. */
-void recorder_finalising(struct call *call);
+/* Around MPI_Finalize, which begins at ticks. */
+void recorder_finalising(uint64_t ticks);
 void recorder_close(void);
 
-/* Before a call that will not come back: puts what is in memory on disk. */
+/* Before a call that will not come back, or when the program asks: puts what is in memory on disk. */
 void recorder_flush(struct recorder_thread *thread);
+
+/* Writes down that recording pauses or goes on. */
+void recorder_pause(bool paused);
+
 
 /* Writes a communicator's definition into the thread's stream. */
 void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c);
@@ -119,8 +144,26 @@ void call_relabel(struct call *call, const struct trace_signature *signature);
 /* Writes the event and leaves the call. */
 void call_record(struct call *call);
 
-/* call_begin by a memo; false if there is none. */
-bool call_begin_again(struct call *call, const uint64_t *word, size_t count);
+/* The same for a call that found nothing: signature becomes the poll's, and polls that follow one
+ * another closely are one event. */
+void call_record_poll(struct call *call, struct trace_signature *signature);
+
+/* The same for one that began by a memo of what it is when it found nothing. */
+void call_record_again(struct call *call);
+
+/* size bytes for the time of a call: the thread's own if they are free, else fresh pages. NULL when
+ * memory is out. */
+void *call_scratch_take(const struct call *call, size_t size);
+void call_scratch_give(const struct call *call, void *memory, size_t size);
+
+/* The end of a call that is not recorded. */
+static inline void call_leave(struct call *call)
+{
+    call->thread->frame = call->outer;
+}
+
+/* call_begin by a memo, or NULL if there is none. */
+const struct memo *call_begin_again(struct call *call, const uint64_t *word, size_t count);
 
 /* Lets the next call with these words, all that tells its signature, go the short way, which reads
  * the counter: where that is not the clock, all calls go the long way. */
@@ -162,13 +205,44 @@ static inline __attribute__((always_inline)) uint64_t call_repeat(const void *fr
     return start;
 }
 
+/* The same for a call that may find nothing; signature: of the memo, what it is then. */
+static inline __attribute__((always_inline)) uint64_t call_repeat_poll(const void *frame,
+                                                                       uint32_t signature)
+{
+    struct recorder_thread *thread = recorder_thread;
+    thread->frame = frame;
+    uint64_t start = clock_counter();
+    trace_slot_show(thread->stream.slot, signature + 1, start);
+    return start;
+}
+
+/* It is over, but not written yet: by recorder_poll, or by recorder_event if it found something.
+ * NULL in a child of fork() that came back out of the call. */
+static inline __attribute__((always_inline)) struct recorder_thread *call_repeated_poll(void)
+{
+    struct recorder_thread *thread = recorder_thread;
+    if (__builtin_expect(thread != NULL, 1)) {
+        thread->stream.slot->signature = 0;
+        thread->frame = NULL;
+    }
+    return thread;
+}
+
+/* Writes a poll that found nothing; outer: the call that it is nested in, or NULL. Polls that follow
+ * one another closely become one event. */
+void recorder_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
+                   uint64_t start, uint64_t end);
+
+/* Writes an event. */
+void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t start,
+                    uint64_t end);
+
 /* Writes a sync point, which is due. errno is kept. */
 void recorder_sync(struct recorder_thread *thread, uint64_t ticks);
 
-/* Ends it: stops the clock, writes the event. */
-static inline __attribute__((always_inline)) void call_repeated(uint64_t start)
+/* Ends a call that has a memo: writes the event. */
+static inline __attribute__((always_inline)) void call_repeated(uint64_t start, uint64_t end)
 {
-    uint64_t end = clock_counter();
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(!thread, 0)) /* a child of fork() came back out of the call */
         return;

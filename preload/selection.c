@@ -31,13 +31,26 @@ static const char *next_word(const char *word)
     return NULL;
 }
 
+/* The value of a word of WHAT, up to the next comma; "" without one. option: "mpi-calls=" */
+static const char *value_of(const char *what, const char *option)
+{
+    while (what && strncmp(what, option, strlen(option)) != 0)
+        what = next_word(what);
+    return what ? what + strlen(option) : "";
+}
+
+static bool is_value(const char *what, const char *option, const char *wanted)
+{
+    const char *value = value_of(what, option);
+    size_t length = strcspn(value, ",");
+    return length == strlen(wanted) && strncmp(value, wanted, length) == 0;
+}
+
 struct selection selection_read(const char *what)
 {
-    static const char option[] = "mpi-calls=";
-    struct selection selection = {0};
-    while (what && strncmp(what, option, sizeof option - 1) != 0)
-        what = next_word(what);
-    for (const char *word = what ? what + sizeof option - 1 : ""; *word && *word != ',';) {
+    struct selection selection = {.each_poll = is_value(what, "polls=", "all"),
+                                  .paused = is_value(what, "start=", "paused")};
+    for (const char *word = value_of(what, "mpi-calls="); *word && *word != ',';) {
         size_t length = strcspn(word, "+,");
         enum mpi_kind kind = mpi_kind_from_word(word, length);
         if (kind != KIND_COUNT)

@@ -11,11 +11,12 @@
 struct selection {
     uint32_t kinds; /* 1 << enum mpi_kind */
     bool local;     /* with those that only ask or change something in this process */
+    bool each_poll; /* polls=all: each is an event, not only each run */
+    bool paused;    /* start=paused: until MPI_Pcontrol(1) */
 };
 
-/* Reads the word mpi-calls in WHAT, which was checked where it was given (schema/options.h): alone
- * it picks all kinds without local functions; =all adds those; =KIND+KIND picks kinds. NULL: as
- * alone. */
+/* Reads WHAT, which was checked where it was given (schema/options.h). mpi-calls alone picks all
+ * kinds without local functions; =all adds those; =KIND+KIND picks kinds. NULL: as alone. */
 struct selection selection_read(const char *what);
 
 /* True if the selection has the function. A function that polls is in the kind poll too. */

@@ -80,3 +80,16 @@ void signature_table_add(struct signature_table *table, const struct signature_k
         make_room(table);
     put(table, key, id);
 }
+
+bool signature_table_key(const struct signature_table *table, uint32_t id,
+                         struct signature_key *key)
+{
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        const struct signature_entry *entry = &table->entries[i];
+        if (entry->id == id && !is_free(entry)) {
+            *key = entry->key;
+            return true;
+        }
+    }
+    return false;
+}

@@ -77,4 +77,9 @@ static inline bool signature_key_equal(const struct signature_key *x, const stru
 /* The id of a signature, or UINT32_MAX if it is not in the table. */
 uint32_t signature_table_find(const struct signature_table *table, const struct signature_key *key);
 
+/* The signature that has this id; false if the table does not hold it any more. Looks at all: for
+ * what is seldom asked. */
+bool signature_table_key(const struct signature_table *table, uint32_t id,
+                         struct signature_key *key);
+
 #endif

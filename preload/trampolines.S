@@ -51,6 +51,7 @@ resolve:
         movaps %xmm5, 144(%rsp)
         movaps %xmm6, 160(%rsp)
         movaps %xmm7, 176(%rsp)
+        movq %rdi, %rdx
         movl %r11d, %edi
         movq 8(%rbp), %rsi
         call dispatch_resolve
@@ -159,6 +160,7 @@ resolve:
         stp q2, q3, [sp, #128]
         stp q4, q5, [sp, #160]
         stp q6, q7, [sp, #192]
+        mov x2, x0
         mov w0, w16
         mov x1, x30
         bl dispatch_resolve

@@ -35,10 +35,12 @@
     X(Comm_size, (MPI_Comm, int *))                                                                \
     X(Comm_test_inter, (MPI_Comm, int *))                                                          \
     X(Dist_graph_neighbors_count, (MPI_Comm, int *, int *, int *))                                 \
+    X(Error_class, (int, int *))                                                                   \
     X(Graph_neighbors_count, (MPI_Comm, int, int *))                                               \
     X(Group_free, (MPI_Group *))                                                                   \
     X(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                      \
     X(Query_thread, (int *))                                                                       \
+    X(Test_cancelled, (const MPI_Status *, int *))                                                 \
     X(Topo_test, (MPI_Comm, int *))                                                                \
     X(Type_size, (MPI_Datatype, int *))
 
@@ -410,16 +412,80 @@ static inline void communicator_named(struct call *call, int result, MPI_Comm co
         trace_stream_name(&call->thread->stream, c->facts.id, name);
 }
 
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+/* What a receive that names no source or no tag got. */
+static void resolve(struct recorder_thread *thread, const MPI_Status *status, int index)
+{
+    trace_stream_resolve(&thread->stream, translated(status->MPI_SOURCE), status->MPI_TAG,
+                         status_bytes(status), index);
+}
+
+/* The same for one that may have been cancelled: nothing came to it then. */
+static void resolve_request(struct recorder_thread *thread, const MPI_Status *status, int index)
+{
+    int cancelled;
+    if (ask.Test_cancelled(status, &cancelled) == MPI_SUCCESS && !cancelled)
+        resolve(thread, status, index);
+}
+
+/* The call returned an error. */
+static __attribute__((noinline, cold)) void fail(struct recorder_thread *thread, int result)
+{
+    int class;
+    if (ask.Error_class(result, &class) != MPI_SUCCESS)
+        class = result;
+    trace_stream_failed(&thread->stream, class);
+}
+
+/* Both for a call that goes the short way, before its event is written. */
+static __attribute__((noinline, cold)) void fail_again(int result)
+{
+    if (recorder_thread)
+        fail(recorder_thread, result);
+}
+
+static __attribute__((noinline)) void resolve_again(const MPI_Status *status)
+{
+    if (recorder_thread)
+        resolve(recorder_thread, status, -1);
+}
+
 /* --- requests --------------------------------------------------------------------------------- */
+
+#define RESOLVES(function, resolves) resolves,
+/* Whether the request of a function, by its number, may be a receive that a status tells more of. */
+static const unsigned char started_resolves[FUNCTION_COUNT] = {MPI_FUNCTIONS_RESOLVE(RESOLVES)};
+#undef RESOLVES
+
+/* Such a request was started: completions have to look. */
+static bool resolving;
+
+static bool origin_resolves(const struct request_origin *origin)
+{
+    if (origin->operation == 0 || origin->operation > OPERATION_COUNT)
+        return false;
+    switch (started_resolves[(origin->operation - 1) / 2]) {
+    case RESOLVE_WILDCARD:
+        return origin->peer == PEER_NONE || origin->tag == -1;
+    case RESOLVE_ALWAYS:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* The id of this call as the origin of a request. */
 static uint32_t origin_of(const struct trace_signature *signature)
 {
-    return request_origin_id(&(struct request_origin){.bytes = signature->bytes,
-                                                      .peer = signature->peer,
-                                                      .tag = signature->tag,
-                                                      .communicator = signature->communicator,
-                                                      .operation = signature->operation + 1});
+    struct request_origin origin = {.bytes = signature->bytes,
+                                    .peer = signature->peer,
+                                    .tag = signature->tag,
+                                    .communicator = signature->communicator,
+                                    .operation = signature->operation + 1};
+    if (origin_resolves(&origin))
+        __atomic_store_n(&resolving, true, __ATOMIC_RELAXED);
+    return request_origin_id(&origin);
 }
 
 static inline void call_started(int result, const MPI_Request *request, uint32_t origin)
@@ -437,34 +503,68 @@ static void label_origin(struct trace_signature *signature, const struct request
     signature->origin = origin->operation;
 }
 
+enum { COMPLETION_FEW = 32 };
+
 /* The requests of a completing call as they were before it: completion sets handles to null. */
 struct completion {
     const MPI_Request *array;
     int count;
     uint64_t *handles;
-    size_t room; /* bytes of handles where they did not fit few */
-    uint64_t few[32];
+    const MPI_Status *statuses; /* where the call tells of the finished ones; NULL: nobody asks */
+    size_t room;                /* bytes of scratch behind handles, where they did not fit few */
+    uint64_t few[COMPLETION_FEW];
+    MPI_Status few_statuses[COMPLETION_FEW];
 };
 
-static void completion_begin(struct completion *completion, struct trace_signature *signature,
-                             int count, const MPI_Request *array)
+/* Whether one of the requests is a receive that only its status tells all of. */
+static bool completion_resolves(const struct completion *completion)
 {
-    enum { FEW = sizeof completion->few / sizeof *completion->few };
+    if (!__atomic_load_n(&resolving, __ATOMIC_RELAXED))
+        return false;
+    for (int i = 0; i < completion->count; i++) {
+        if (completion->handles[i] != HANDLE(REQUEST_NULL) &&
+            origin_resolves(request_origin(
+                request_look(completion->handles[i], &completion->array[i]))))
+            return true;
+    }
+    return false;
+}
+
+static void completion_begin(struct completion *completion, const struct call *call,
+                             struct trace_signature *signature, int count, const MPI_Request *array)
+{
     completion->array = array;
     completion->count = array && count > 0 ? count : 0;
     completion->room = 0;
     completion->handles = completion->few;
+    completion->statuses = NULL;
     signature->origin = ORIGIN_UNKNOWN;
-    if (completion->count > FEW) {
-        completion->room = (size_t)completion->count * sizeof *completion->handles;
-        completion->handles = pages_take(completion->room);
-        if (!completion->handles)
+    if (completion->count > COMPLETION_FEW) {
+        completion->room =
+            (size_t)completion->count * (sizeof *completion->handles + sizeof(MPI_Status));
+        completion->handles = call_scratch_take(call, completion->room);
+        if (!completion->handles) {
             completion->count = 0;
+            completion->room = 0;
+        }
     }
     for (int i = 0; i < completion->count; i++)
         completion->handles[i] = HANDLE(array[i]);
     if (completion->count == 1 && array[0] != REQUEST_NULL)
         label_origin(signature, request_origin(request_look(completion->handles[0], array)));
+}
+
+/* The statuses to call with: the program's own, or ours where it wants none and we do. */
+static MPI_Status *completion_statuses(struct completion *completion, MPI_Status *statuses)
+{
+    if (!completion_resolves(completion))
+        return statuses;
+    if (statuses == STATUS_IGNORE) /* the same value as MPI_STATUSES_IGNORE, in all families */
+        statuses = completion->room
+                       ? (MPI_Status *)(void *)(completion->handles + completion->count)
+                       : completion->few_statuses;
+    completion->statuses = statuses;
+    return statuses;
 }
 
 /* What several requests have in common; bytes are added up. */
@@ -488,25 +588,23 @@ static void add_origin(struct trace_signature *signature, const struct request_o
         signature->origin = ORIGIN_MIXED;
 }
 
-static bool completion_one(const struct completion *completion, int index,
-                           struct trace_signature *signature, bool first)
+/* The origin of a request that finished, or NULL if there is none at this index. */
+static const struct request_origin *completion_one(const struct completion *completion, int index)
 {
     if (index < 0 || index >= completion->count ||
         completion->handles[index] == HANDLE(REQUEST_NULL))
-        return false;
+        return NULL;
     /* A handle that the call left in its place is persistent, or was only looked at. */
     bool stays = completion->array[index] != REQUEST_NULL;
-    uint32_t id = (stays ? request_look : request_finished)(completion->handles[index],
-                                                            &completion->array[index]);
-    add_origin(signature, request_origin(id), first);
-    return true;
+    return request_origin((stays ? request_look : request_finished)(
+        completion->handles[index], &completion->array[index]));
 }
 
 /* Forgets the requests that finished and labels the call with what they have in common. done: how
  * many finished, at indices or else from the first on; -1: the call failed, and those whose handle
  * became null did. */
-static void completion_forget(struct completion *completion, struct trace_signature *signature,
-                              int done, const int *indices)
+static void completion_forget(struct completion *completion, const struct call *call,
+                              struct trace_signature *signature, int done, const int *indices)
 {
     bool first = true, known = done >= 0;
     int candidates = known ? done : completion->count;
@@ -514,42 +612,35 @@ static void completion_forget(struct completion *completion, struct trace_signat
         int index = known && indices ? indices[i] : i;
         if (!known && completion->array[index] != REQUEST_NULL)
             continue;
-        if (completion_one(completion, index, signature, first))
-            first = false;
+        const struct request_origin *origin = completion_one(completion, index);
+        if (!origin)
+            continue;
+        add_origin(signature, origin, first);
+        first = false;
+        if (known && completion->statuses && origin_resolves(origin))
+            resolve_request(call->thread, &completion->statuses[i], completion->count > 1 ? index : -1);
     }
     if (completion->room)
-        pages_give(completion->handles, completion->room);
+        call_scratch_give(call, completion->handles, completion->room);
 }
 
 /* The same, and records it. */
 static void completion_end(struct completion *completion, struct call *call,
-                           struct trace_signature *signature, int done, const int *indices)
+                           struct trace_signature *signature, int result, int done,
+                           const int *indices)
 {
-    completion_forget(completion, signature, done, indices);
+    completion_forget(completion, call, signature, done, indices);
+    if (done == 0) {
+        call_record_poll(call, signature);
+        return;
+    }
+    if (result != MPI_SUCCESS)
+        fail(call->thread, result);
     if (done > 0 && indices)
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
-    if (done == 0)
-        signature->operation = OPERATION_POLL(signature->operation);
-    if (completion->count != 1 || done == 0)
+    if (completion->count != 1)
         call_relabel(call, signature);
-}
-
-/* The end of a call that is not recorded. */
-static inline void call_leave(struct call *call)
-{
-    call->thread->frame = call->outer;
-}
-
-static inline void call_relabel_poll(struct call *call, struct trace_signature *signature)
-{
-    signature->operation = OPERATION_POLL(signature->operation);
-    call_relabel(call, signature);
-}
-
-static void call_resolve(struct call *call, const MPI_Status *status)
-{
-    trace_stream_resolve(&call->thread->stream, translated(status->MPI_SOURCE), status->MPI_TAG,
-                         status_bytes(status), -1);
+    call_record(call);
 }
 
 /* --- the way in and out ----------------------------------------------------------------------- */
@@ -568,7 +659,10 @@ static void opened(int result, enum mpi_function function, const struct trace_sy
                                            .size = (uint32_t)size,
                                            .thread_level = ABI_THREAD_LEVEL(level),
                                            .family = FAMILY,
-                                           .many_threads = level == ABI_THREAD_MULTIPLE},
+                                           .many_threads = level == ABI_THREAD_MULTIPLE,
+                                           .record_init = dispatch_records(function),
+                                           .each_poll = dispatch_each_poll(),
+                                           .paused = dispatch_is_paused()},
                   function, before);
     if (!recorder_thread)
         return;
@@ -617,22 +711,76 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
                             int (*next)(MPI_Request *, MPI_Status *), const void *caller, bool pmpi)
 {
     struct call call;
+    MPI_Status own_status;
     if (!call_enter(&call, caller, pmpi))
         return next(request, status);
     bool null = !request || *request == REQUEST_NULL;
     uint64_t handle = null ? 0 : HANDLE(*request);
     uint32_t origin = null ? REQUEST_ORIGIN_UNKNOWN : request_finished(handle, request);
     const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
-    if (!call_begin_again(&call, word, 2)) {
+    const struct memo *memo = call_begin_again(&call, word, 2);
+    bool resolves = memo ? memo->origin : origin_resolves(request_origin(origin));
+    if (!memo) {
         struct trace_signature signature = bare_signature(FUNCTION_MPI_Wait);
         label_origin(&signature, request_origin(origin));
         call_begin(&call, &signature);
-        call_remember(&call, word, 2, 0);
+        call_remember(&call, word, 2, resolves);
     }
+    if (resolves && status == STATUS_IGNORE)
+        status = &own_status;
     int result = next(request, status);
     call_stop(&call);
     if (!null && *request != REQUEST_NULL) /* it is persistent */
         request_started(handle, request, origin);
+    if (result != MPI_SUCCESS)
+        fail(call.thread, result);
+    else if (resolves)
+        resolve_request(call.thread, status, -1);
+    call_record(&call);
+    return result;
+}
+
+/* The most frequent poll, by the same way: its memo knows the signatures of both outcomes. */
+static int special_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status,
+                            int (*next)(MPI_Request *, int *, MPI_Status *), const void *caller,
+                            bool pmpi)
+{
+    struct call call;
+    MPI_Status own_status;
+    if (!call_enter(&call, caller, pmpi))
+        return next(request, flag, status);
+    bool null = !request || *request == REQUEST_NULL;
+    uint64_t handle = null ? 0 : HANDLE(*request);
+    uint32_t id = null ? REQUEST_ORIGIN_UNKNOWN : request_look(handle, request);
+    const struct request_origin *origin = request_origin(id);
+    bool resolves = origin_resolves(origin);
+    if (resolves && status == STATUS_IGNORE)
+        status = &own_status;
+    struct trace_signature signature = bare_signature(FUNCTION_MPI_Test);
+    label_origin(&signature, origin);
+    const uint64_t word[] = {memo_function(FUNCTION_MPI_Test), id};
+    const struct memo *memo = call_begin_again(&call, word, 2);
+    if (!memo)
+        call_begin(&call, &signature);
+    uint32_t found = memo ? memo->origin : call.signature;
+    int result = next(request, flag, status);
+    call_stop(&call);
+    if (result == MPI_SUCCESS && !*flag) {
+        if (memo) {
+            call_record_again(&call);
+        } else {
+            call_record_poll(&call, &signature);
+            call_remember(&call, word, 2, found);
+        }
+        return result;
+    }
+    if (!null && *request == REQUEST_NULL)
+        request_finished(handle, request);
+    if (result != MPI_SUCCESS)
+        fail(call.thread, result);
+    else if (resolves)
+        resolve_request(call.thread, status, -1);
+    call.signature = found;
     call_record(&call);
     return result;
 }
@@ -643,11 +791,18 @@ static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi
     struct call call;
     if (!call_enter(&call, caller, pmpi))
         return next();
-    call_begin(&call, &signature);
-    recorder_finalising(&call);
+    bool recorded = dispatch_records(FUNCTION_MPI_Finalize);
+    if (recorded)
+        call_begin(&call, &signature);
+    else
+        call.start = clock_ticks();
+    recorder_finalising(call.start);
     int result = next();
     call_stop(&call);
-    call_record(&call);
+    if (recorded)
+        call_record(&call);
+    else
+        call_leave(&call);
     recorder_close();
     return result;
 }
@@ -658,14 +813,18 @@ static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm,
 {
     struct trace_signature signature = bare_signature(FUNCTION_MPI_Abort);
     struct call call;
-    if (call_enter(&call, caller, pmpi)) {
+    if (!call_enter(&call, caller, pmpi))
+        return next(comm, errorcode);
+    struct recorder_thread *thread = call.thread;
+    if (dispatch_records(FUNCTION_MPI_Abort)) {
         signature.communicator = COMMUNICATOR(comm);
         call_begin(&call, &signature);
         call_stop(&call);
-        struct recorder_thread *thread = call.thread;
         call_record(&call);
-        recorder_flush(thread);
+    } else {
+        call_leave(&call);
     }
+    recorder_flush(thread);
     return next(comm, errorcode);
 }
 

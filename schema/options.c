@@ -7,7 +7,8 @@
 #include "schema/mpi_kind.h"
 #include "schema/run_path.h"
 
-#define WORDS "the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
+#define WORDS                                                                                      \
+    "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -26,6 +27,9 @@ const char options_help[] =
     "     communicator       making and freeing communicators and groups\n"
     "     topology           cartesian and graph communicators\n"
     "     other              the rest: init, finalize, datatypes, ...\n"
+    "  polls=all    record each test or probe that found nothing; else polls that follow one\n"
+    "               another closely are one event with their number\n"
+    "  start=paused record nothing until the program calls MPI_Pcontrol(1)\n"
     "  off          do not profile, whatever the job asks for (stands alone)\n"
     "  help         print this text and run nothing (stands alone)\n"
     "  out=DIR      the directory in which the profile file appears; default: the one you\n"
@@ -71,7 +75,15 @@ static int take_word(const char **text, char *word, struct error *err)
 }
 
 /* Words that were given, to refuse the second of a kind. */
-enum given { GIVEN_CALLS = 1, GIVEN_OFF = 2, GIVEN_HELP = 4, GIVEN_OUT = 8, GIVEN_MERGE = 16 };
+enum given {
+    GIVEN_CALLS = 1,
+    GIVEN_OFF = 2,
+    GIVEN_HELP = 4,
+    GIVEN_OUT = 8,
+    GIVEN_MERGE = 16,
+    GIVEN_POLLS = 32,
+    GIVEN_START = 64,
+};
 
 static int set_out(struct options *options, const char *directory, struct error *err)
 {
@@ -86,20 +98,26 @@ static int set_out(struct options *options, const char *directory, struct error 
     return 0;
 }
 
-/* The value of mpi-calls: all, or kinds joined by '+'. */
-static int check_calls(const char *value, struct error *err)
+/* all, or kinds joined by '+' */
+static int check_calls(struct options *options, const char *value, struct error *err)
 {
+    (void)options;
     if (strcmp(value, "all") == 0)
-        return GIVEN_CALLS;
+        return 0;
     for (;;) {
         size_t length = strcspn(value, "+");
         if (mpi_kind_from_word(value, length) == KIND_COUNT)
             return error_set(err, "unknown kind \"%.*s\" of mpi-calls; " KINDS,
                              length < 60 ? (int)length : 60, show(value).text);
         if (value[length] == '\0')
-            return GIVEN_CALLS;
+            return 0;
         value += length + 1;
     }
+}
+
+static int unknown_value(const char *word, const char *value, struct error *err)
+{
+    return error_set(err, "unknown value \"%s\" of %s; " WORDS, show(value).text, word);
 }
 
 static int set_merge(struct options *options, const char *who, struct error *err)
@@ -109,56 +127,71 @@ static int set_merge(struct options *options, const char *who, struct error *err
     else if (strcmp(who, "off") == 0)
         options->merge = MERGE_OFF;
     else
-        return error_set(err, "unknown value \"%s\" of merge; " WORDS, show(who).text);
+        return unknown_value("merge", who, err);
     return 0;
 }
 
-/* Returns the kind of the word, or -1 and err. */
-static int apply_word(struct options *options, const char *word, struct error *err)
+static int check_polls(struct options *options, const char *which, struct error *err)
 {
-    size_t length = strcspn(word, "=");
-    bool has_value = word[length] == '=';
-    const char *value = word + length + has_value;
-    if (length == strlen("out") && strncmp(word, "out", length) == 0)
-        return has_value ? (set_out(options, value, err) < 0 ? -1 : GIVEN_OUT)
-                         : error_set(err, "out needs a directory: out=DIR");
-    if (length == strlen("merge") && strncmp(word, "merge", length) == 0)
-        return has_value ? (set_merge(options, value, err) < 0 ? -1 : GIVEN_MERGE)
-                         : error_set(err, "merge needs a value: merge=srun or merge=off");
-    if (length == strlen("mpi-calls") && strncmp(word, "mpi-calls", length) == 0)
-        return has_value ? check_calls(value, err) : GIVEN_CALLS;
+    (void)options;
+    return strcmp(which, "all") == 0 ? 0 : unknown_value("polls", which, err);
+}
 
-    static const struct {
-        const char *word;
-        enum given given;
-    } plain[] = {{"off", GIVEN_OFF}, {"help", GIVEN_HELP}};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (length != strlen(plain[i].word) || strncmp(word, plain[i].word, length) != 0)
-            continue;
-        if (has_value)
-            return error_set(err, "%s takes no value, but \"%s\" was given", plain[i].word,
-                             show(value).text);
-        return plain[i].given;
+static int check_start(struct options *options, const char *how, struct error *err)
+{
+    (void)options;
+    return strcmp(how, "paused") == 0 ? 0 : unknown_value("start", how, err);
+}
+
+static const struct word {
+    const char *name;
+    enum given given;
+    /* Takes or checks the value; NULL: the word has none. */
+    int (*set)(struct options *options, const char *value, struct error *err);
+    const char *example; /* of a value that must be there; NULL: it may be left out */
+} words[] = {
+    {"mpi-calls", GIVEN_CALLS, check_calls, NULL}, {"off", GIVEN_OFF, NULL, NULL},
+    {"help", GIVEN_HELP, NULL, NULL},              {"out", GIVEN_OUT, set_out, "DIR"},
+    {"merge", GIVEN_MERGE, set_merge, "srun"},     {"polls", GIVEN_POLLS, check_polls, "all"},
+    {"start", GIVEN_START, check_start, "paused"},
+};
+
+static const struct word *find_word(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (length == strlen(words[i].name) && strncmp(text, words[i].name, length) == 0)
+            return &words[i];
     }
-    if (*word == '\0')
+    return NULL;
+}
+
+/* Returns the kind of the word, or -1 and err. */
+static int apply_word(struct options *options, const char *text, struct error *err)
+{
+    size_t length = strcspn(text, "=");
+    const struct word *word = find_word(text, length);
+    const char *value = text[length] == '=' ? text + length + 1 : NULL;
+    if (*text == '\0')
         return error_set(err, "empty word; " WORDS);
-    return error_set(err, "unknown word \"%s\"; " WORDS, show(word).text);
+    if (!word)
+        return error_set(err, "unknown word \"%s\"; " WORDS, show(text).text);
+    if (value && !word->set)
+        return error_set(err, "%s takes no value, but \"%s\" was given", word->name,
+                         show(value).text);
+    if (!value && word->example)
+        return error_set(err, "%s needs a value, for example %s=%s", word->name, word->name,
+                         word->example);
+    if (value && word->set(options, value, err) < 0)
+        return -1;
+    return (int)word->given;
 }
 
 static const char *given_name(int given)
 {
-    switch (given) {
-    case GIVEN_CALLS:
-        return "mpi-calls";
-    case GIVEN_OFF:
-        return "off";
-    case GIVEN_HELP:
-        return "help";
-    case GIVEN_OUT:
-        return "out=";
-    default:
-        return "merge=";
-    }
+    size_t i = 0;
+    while (words[i].given != (enum given)given)
+        i++;
+    return words[i].name;
 }
 
 static int check_together(int given, struct error *err)

@@ -2,8 +2,8 @@
 /* WHAT: the one option grammar, after --scope-profile=, in SCOPE_PROFILE and for sp-run.
  *
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
- *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | off | help | out=DIR | merge=srun
- * | merge=off           KIND: a word of mpi_kind.h
+ *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
+ *            help | out=DIR | merge=srun | merge=off           KIND: a word of mpi_kind.h
  */
 #ifndef SCOPE_OPTIONS_H
 #define SCOPE_OPTIONS_H

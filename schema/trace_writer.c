@@ -414,6 +414,7 @@ static void put_control(struct trace_stream *stream, enum trace_tag tag,
     stream->announced = NULL;
     TRACE_STORED();
     memcpy(q, payload, size);
+    memset(q + size, 0, VARINT_HEADROOM); /* what was announced may reach farther than this record */
     TRACE_STORED();
     trace_commit(p, tag);
     stream->cursor = q + size;

@@ -91,8 +91,8 @@ Test(options, values_are_checked)
 {
     refuses("mpi-calls,merge=sometimes", "unknown value \"sometimes\" of merge" WORDS);
     refuses("mpi-calls,merge=", "unknown value \"\" of merge" WORDS);
-    refuses("mpi-calls,merge", "merge needs a value: merge=srun or merge=off");
-    refuses("mpi-calls,out", "out needs a directory: out=DIR");
+    refuses("mpi-calls,merge", "merge needs a value, for example merge=srun");
+    refuses("mpi-calls,out", "out needs a value, for example out=DIR");
     refuses("mpi-calls,out=", "out= needs a directory");
     takes("mpi-calls=all");
     takes("mpi-calls=point-to-point+collective,merge=off");
@@ -101,6 +101,12 @@ Test(options, values_are_checked)
     refuses("mpi-calls=all+wait", "unknown kind \"all\" of mpi-calls" KINDS);
     refuses("mpi-calls=wait+", "unknown kind \"\" of mpi-calls" KINDS);
     refuses("mpi-calls=collectives+wait", "unknown kind \"collectives\" of mpi-calls" KINDS);
+    takes("mpi-calls,polls=all,start=paused");
+    refuses("mpi-calls,polls=some", "unknown value \"some\" of polls" WORDS);
+    refuses("mpi-calls,polls", "polls needs a value, for example polls=all");
+    refuses("mpi-calls,start=", "unknown value \"\" of start" WORDS);
+    refuses("mpi-calls,start", "start needs a value, for example start=paused");
+    refuses("polls=all,start=paused", "nothing to record is asked for: add mpi-calls");
     refuses("off=", "off takes no value, but \"\" was given");
 }
 
@@ -118,8 +124,8 @@ Test(options, patterns_are_checked_before_anything_runs)
 Test(options, a_word_is_given_once)
 {
     refuses("mpi-calls,mpi-calls", "mpi-calls is given twice");
-    refuses("mpi-calls,out=a,out=a", "out= is given twice");
-    refuses("mpi-calls,merge=off,merge=srun", "merge= is given twice");
+    refuses("mpi-calls,out=a,out=a", "out is given twice");
+    refuses("mpi-calls,merge=off,merge=srun", "merge is given twice");
     refuses("off,off", "off is given twice");
 }
 
@@ -154,8 +160,8 @@ Test(options, length_is_bounded)
 
 Test(options, help_names_every_word)
 {
-    static const char *const words[] = {"mpi-calls", "off",        "help",
-                                        "out=DIR",   "merge=srun", "merge=off"};
+    static const char *const words[] = {"mpi-calls", "off",       "help",      "out=DIR",
+                                        "merge=srun", "merge=off", "polls=all", "start=paused"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
 }
