@@ -72,23 +72,24 @@ static size_t print_run(const struct trace_rank_run *run, char *text, size_t siz
                             run->stride);
 }
 
-/* The list as text, "..." behind it if it would be too long for any use. */
+/* The list as text, "..." behind it if that is not all: the trace has only so many runs, and a text
+ * can be too long for any use. */
 static char *print_members(const struct trace_communicator *definition)
 {
     char *text = NULL;
     size_t size;
+    uint64_t told = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    for (uint32_t i = 0; i < definition->run_count; i++) {
+    for (uint32_t i = 0; i < definition->run_count && ftell(stream) <= MEMBERS_TEXT_MAX; i++) {
         char run[64];
-        if (ftell(stream) > MEMBERS_TEXT_MAX) {
-            fputs(",...", stream);
-            break;
-        }
         print_run(&definition->runs[i], run, sizeof(run));
         fprintf(stream, "%s%s", i ? "," : "", run);
+        told += definition->runs[i].count;
     }
+    if (definition->run_count > 0 && told < definition->size)
+        fputs(",...", stream);
     if (fclose(stream) == 0)
         return text;
     free(text);
@@ -101,12 +102,26 @@ static uint64_t key_of(const struct trace_communicator *definition)
     return definition->id <= COMMUNICATOR_SELF ? definition->id : definition->key;
 }
 
+static int make_group(struct group *group, const struct trace_communicator *definition)
+{
+    *group = (struct group){.size = definition->size,
+                            .hash = hash_members(definition),
+                            .members = print_members(definition)};
+    return group->members ? 0 : -1;
+}
+
+static bool is_group_of(const struct group *group, const struct trace_communicator *definition)
+{
+    return group->members && group->size == definition->size &&
+           group->hash == hash_members(definition);
+}
+
 static int add_new(struct communicators *communicators, uint32_t rank, uint64_t key,
                    const struct trace_communicator *definition, size_t *index)
 {
-    char *members = print_members(definition);
-    if (!members || make_room(communicators) < 0) {
-        free(members);
+    struct group local;
+    if (make_group(&local, definition) < 0 || make_room(communicators) < 0) {
+        free(local.members);
         return -1;
     }
     *find_slot(communicators, key) = communicators->count + 1;
@@ -114,10 +129,9 @@ static int add_new(struct communicators *communicators, uint32_t rank, uint64_t 
         .key = key,
         .recorded_key = definition->key,
         .kind = definition->kind,
-        .size = definition->size,
-        .member_hash = hash_members(definition),
-        .members = members,
+        .local = local,
         .last_rank = rank,
+        .last_local_id = definition->id,
         .id = COMMUNICATOR_UNKNOWN,
         .parent = COMMUNICATOR_UNKNOWN,
     };
@@ -125,18 +139,24 @@ static int add_new(struct communicators *communicators, uint32_t rank, uint64_t 
     return 0;
 }
 
-/* Whether this definition can be of the same communicator. The two sides of an intercommunicator
- * have members of their own, and every rank its own MPI_COMM_SELF. */
-static bool agrees(const struct communicator *communicator,
-                   const struct trace_communicator *definition)
+/* Compares with what is known, or learns from it. The two groups of an intercommunicator have
+ * members of their own, and every rank its own MPI_COMM_SELF. Returns 0, or -1 if memory is out. */
+static int add_member(struct communicator *communicator, uint32_t rank,
+                      const struct trace_communicator *definition)
 {
-    if (definition->id <= COMMUNICATOR_SELF)
-        return true;
-    if (communicator->kind != definition->kind)
-        return false;
-    return definition->kind == COMMUNICATOR_INTER ||
-           (communicator->size == definition->size &&
-            communicator->member_hash == hash_members(definition));
+    if (communicator->last_rank == rank)
+        communicator->ambiguous = true; /* one rank has two of them */
+    communicator->last_rank = rank;
+    communicator->last_local_id = definition->id;
+    if (definition->id <= COMMUNICATOR_SELF || is_group_of(&communicator->local, definition))
+        communicator->ambiguous |= communicator->kind != definition->kind;
+    else if (communicator->kind != COMMUNICATOR_INTER || definition->kind != COMMUNICATOR_INTER)
+        communicator->ambiguous = true;
+    else if (!communicator->remote.members)
+        return make_group(&communicator->remote, definition);
+    else
+        communicator->ambiguous |= !is_group_of(&communicator->remote, definition);
+    return 0;
 }
 
 static int add_definition(struct communicators *communicators, uint32_t rank,
@@ -174,11 +194,11 @@ int communicators_add(struct communicators *communicators, uint32_t rank,
         if (add_new(communicators, rank, key, definition, &index) < 0)
             return -1;
     } else {
-        index--;
-        struct communicator *communicator = &communicators->list[index];
-        if (!agrees(communicator, definition) || communicator->last_rank == rank)
-            communicator->ambiguous = true;
-        communicator->last_rank = rank;
+        struct communicator *communicator = &communicators->list[--index];
+        if (communicator->last_rank == rank && communicator->last_local_id == definition->id)
+            return 0; /* told by another thread, or again */
+        if (add_member(communicator, rank, definition) < 0)
+            return -1;
     }
     return add_definition(communicators, rank, definition, index);
 }
@@ -192,6 +212,28 @@ static int compare_definitions(const void *left, const void *right)
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
     return a->local_id < b->local_id ? -1 : a->local_id > b->local_id;
+}
+
+/* Of what was told more than once, one is kept; they are sorted. */
+static void drop_repetitions(struct communicators *communicators)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < communicators->definition_count; i++) {
+        if (kept == 0 || compare_definitions(&communicators->definitions[kept - 1],
+                                             &communicators->definitions[i]) != 0)
+            communicators->definitions[kept++] = communicators->definitions[i];
+    }
+    communicators->definition_count = kept;
+}
+
+static const struct definition *find_definition(const struct communicators *communicators,
+                                                uint32_t rank, uint32_t local_id)
+{
+    struct definition wanted = {.rank = rank, .local_id = local_id};
+    if (communicators->definition_count == 0)
+        return NULL;
+    return bsearch(&wanted, communicators->definitions, communicators->definition_count,
+                   sizeof(wanted), compare_definitions);
 }
 
 /* Where each rank stands in its own list while the common order is made. */
@@ -292,11 +334,105 @@ static void settle_parents(struct communicators *communicators)
     }
 }
 
+/* --- names -------------------------------------------------------------------------------------
+ */
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct given_name *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->local_id != b->local_id)
+        return a->local_id < b->local_id ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Sorts the names and keeps the last one of each rank and communicator. */
+static void compact_names(struct communicators *communicators)
+{
+    struct given_name *names = communicators->names;
+    size_t kept = 0;
+    if (communicators->name_count > 1)
+        qsort(names, communicators->name_count, sizeof(*names), compare_names);
+    for (size_t i = 0; i < communicators->name_count; i++) {
+        if (i + 1 < communicators->name_count && names[i].rank == names[i + 1].rank &&
+            names[i].local_id == names[i + 1].local_id)
+            free(names[i].text);
+        else
+            names[kept++] = names[i];
+    }
+    communicators->name_count = kept;
+}
+
+/* A program may name the same one again and again. */
+static int make_name_room(struct communicators *communicators)
+{
+    if (communicators->name_count < communicators->name_room)
+        return 0;
+    compact_names(communicators);
+    if (communicators->name_count < communicators->name_room / 2)
+        return 0;
+    size_t room = communicators->name_room ? 2 * communicators->name_room : 64;
+    struct given_name *more = realloc(communicators->names, room * sizeof(*more));
+    if (!more)
+        return -1;
+    communicators->names = more;
+    communicators->name_room = room;
+    return 0;
+}
+
+int communicators_name(struct communicators *communicators, uint32_t rank, uint32_t local_id,
+                       const char *name)
+{
+    char *text;
+    if (make_name_room(communicators) < 0 || !(text = strdup(name)))
+        return -1;
+    communicators->names[communicators->name_count++] = (struct given_name){
+        .rank = rank, .local_id = local_id, .order = communicators->name_order++, .text = text};
+    return 0;
+}
+
+/* The communicator that rank calls local_id, or NULL. */
+static struct communicator *called(const struct communicators *communicators, uint32_t rank,
+                                   uint32_t local_id)
+{
+    const struct definition *definition = find_definition(communicators, rank, local_id);
+    if (!definition || definition->communicator == NO_COMMUNICATOR)
+        return NULL;
+    return &communicators->list[definition->communicator];
+}
+
+static void settle_names(struct communicators *communicators)
+{
+    compact_names(communicators);
+    for (size_t i = 0; i < communicators->name_count; i++) {
+        struct given_name *name = &communicators->names[i];
+        struct communicator *communicator = called(communicators, name->rank, name->local_id);
+        if (!communicator || communicator->name)
+            continue;
+        communicator->name = name->text;
+        name->text = NULL;
+    }
+}
+
+const char *communicator_name(const struct communicator *communicator)
+{
+    if (communicator->name)
+        return communicator->name;
+    return communicator->key == COMMUNICATOR_WORLD  ? "MPI_COMM_WORLD"
+           : communicator->key == COMMUNICATOR_SELF ? "MPI_COMM_SELF"
+                                                    : "";
+}
+
+/* --- when all is told --------------------------------------------------------------------------
+ */
+
 int communicators_settle(struct communicators *communicators)
 {
     if (communicators->definition_count > 1)
         qsort(communicators->definitions, communicators->definition_count,
               sizeof(*communicators->definitions), compare_definitions);
+    drop_repetitions(communicators);
     struct queue *queues = calloc(communicators->definition_count + 1, sizeof(*queues));
     if (!queues)
         return -1;
@@ -310,6 +446,7 @@ int communicators_settle(struct communicators *communicators)
     number_in_order(communicators, queues, make_queues(communicators, queues));
     free(queues);
     settle_parents(communicators);
+    settle_names(communicators);
     return 0;
 }
 
@@ -319,24 +456,22 @@ int64_t communicators_id(const struct communicators *communicators, uint32_t ran
         return COMMUNICATOR_UNKNOWN;
     if (local_id <= COMMUNICATOR_SELF)
         return local_id;
-    if (communicators->definition_count == 0)
-        return COMMUNICATOR_UNKNOWN;
-    struct definition wanted = {.rank = rank, .local_id = (uint32_t)local_id};
-    const struct definition *found =
-        bsearch(&wanted, communicators->definitions, communicators->definition_count,
-                sizeof(wanted), compare_definitions);
-    if (!found || found->communicator == NO_COMMUNICATOR)
-        return COMMUNICATOR_UNKNOWN;
-    const struct communicator *communicator = &communicators->list[found->communicator];
-    return communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id;
+    const struct communicator *communicator = called(communicators, rank, (uint32_t)local_id);
+    return !communicator || communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id;
 }
 
 void communicators_release(struct communicators *communicators)
 {
-    for (size_t i = 0; i < communicators->count; i++)
-        free(communicators->list[i].members);
+    for (size_t i = 0; i < communicators->count; i++) {
+        free(communicators->list[i].local.members);
+        free(communicators->list[i].remote.members);
+        free(communicators->list[i].name);
+    }
+    for (size_t i = 0; i < communicators->name_count; i++)
+        free(communicators->names[i].text);
     free(communicators->list);
     free(communicators->definitions);
     free(communicators->slots);
+    free(communicators->names);
     *communicators = (struct communicators){0};
 }

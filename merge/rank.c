@@ -174,11 +174,15 @@ static int add_record(const struct scan *scan, const struct trace_record *record
                                  &record->communicator) < 0
                    ? no_memory(scan)
                    : 0;
+    case RECORD_NAME:
+        return communicators_name(&scan->vocabulary->communicators, scan->rank->header.rank,
+                                  record->name.communicator, record->name.text) < 0
+                   ? no_memory(scan)
+                   : 0;
     case RECORD_SYNC:
         return add_sync(scan, &record->sync);
     case RECORD_RESOLVE:
     case RECORD_COMPLETION:
-    case RECORD_NAME:
     case RECORD_FAILED:
     case RECORD_PAUSE:
         break;

@@ -245,25 +245,33 @@ static int compare_communicators(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static void describe_communicator(const struct communicator *communicator,
+                                  struct profile_communicator *row)
+{
+    bool is_self = communicator->key == COMMUNICATOR_SELF;
+    *row = (struct profile_communicator){
+        .id = communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id,
+        .key = communicator->recorded_key,
+        .kind = communicator->ambiguous                    ? "ambiguous"
+                : communicator->kind == COMMUNICATOR_INTER ? "inter"
+                                                           : "intra",
+        .parent = communicator->parent,
+        .name = communicator_name(communicator),
+        .size = communicator->local.size,
+        .members = is_self ? "" : communicator->local.members,
+        .remote_size = communicator->remote.size,
+        .remote_members = communicator->remote.members,
+    };
+}
+
 static int write_communicators(const struct merge *merge, struct profile_writer *writer)
 {
     const struct communicators *from = &merge->vocabulary.communicators;
     struct profile_communicator *rows = calloc(from->count + 1, sizeof(*rows));
     struct profile_handle *handles = calloc(from->definition_count + 1, sizeof(*handles));
     int status = rows && handles ? 0 : no_memory(merge);
-    for (size_t i = 0; status == 0 && i < from->count; i++) {
-        const struct communicator *communicator = &from->list[i];
-        rows[i] = (struct profile_communicator){
-            .id = communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id,
-            .key = communicator->recorded_key,
-            .kind = communicator->ambiguous                    ? "ambiguous"
-                    : communicator->kind == COMMUNICATOR_INTER ? "inter"
-                                                               : "intra",
-            .parent = communicator->parent,
-            .size = communicator->size,
-            .members = communicator->key == COMMUNICATOR_SELF ? "" : communicator->members,
-        };
-    }
+    for (size_t i = 0; status == 0 && i < from->count; i++)
+        describe_communicator(&from->list[i], &rows[i]);
     for (size_t i = 0; status == 0 && i < from->definition_count; i++) {
         const struct definition *definition = &from->definitions[i];
         handles[i] = (struct profile_handle){

@@ -620,6 +620,9 @@ PICK(comm_kind, struct profile_communicator, const char *, kind)
 PICK(comm_parent, struct profile_communicator, int64_t, parent)
 PICK(comm_size, struct profile_communicator, uint32_t, size)
 PICK(comm_members, struct profile_communicator, const char *, members)
+PICK(comm_name, struct profile_communicator, const char *, name)
+PICK(comm_remote_size, struct profile_communicator, uint32_t, remote_size)
+PICK(comm_remote_members, struct profile_communicator, const char *, remote_members)
 PICK(handle_id, struct profile_handle, int64_t, id)
 PICK(handle_rank, struct profile_handle, uint32_t, rank)
 PICK(handle_local_id, struct profile_handle, uint32_t, local_id)
@@ -632,9 +635,15 @@ int profile_writer_communicators(struct profile_writer *writer,
                                  struct error *err)
 {
     static const struct column_plan plan[] = {
-        {"id", I64, pick_comm_id},      {"key", U64, pick_comm_key},
-        {"kind", TEXT, pick_comm_kind}, {"parent", I64, pick_comm_parent},
-        {"size", U32, pick_comm_size},  {"members", TEXT, pick_comm_members},
+        {"id", I64, pick_comm_id},
+        {"key", U64, pick_comm_key},
+        {"kind", TEXT, pick_comm_kind},
+        {"parent", I64, pick_comm_parent},
+        {"name", TEXT, pick_comm_name},
+        {"size", U32, pick_comm_size},
+        {"members", TEXT, pick_comm_members},
+        {"remote_size", U32, pick_comm_remote_size},
+        {"remote_members", TEXT, pick_comm_remote_members},
     };
     static const struct column_plan handle_plan[] = {
         {"id", I64, pick_handle_id},

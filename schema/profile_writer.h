@@ -43,8 +43,11 @@ struct profile_communicator {
     uint64_t key;
     const char *kind; /* "intra", "inter" */
     int64_t parent;   /* job-wide id; -1 none or unknown */
+    const char *name; /* that the program gave it */
     uint32_t size;
-    const char *members; /* world ranks, "0-3,8-14:2" */
+    const char *members;        /* world ranks, "0-3,8-14:2" */
+    uint32_t remote_size;       /* of an intercommunicator's other group; 0: not known */
+    const char *remote_members; /* likewise; NULL: not known */
 };
 
 /* What one rank calls a communicator: a row of /scope_profile/communicator_handles. */

@@ -172,3 +172,142 @@ Test(communicators, members_that_disagree_make_it_unknown)
     cr_expect_eq(communicators_id(&communicators, 0, 3), -1);
     communicators_release(&communicators);
 }
+
+Test(communicators, what_is_told_twice_is_told_once)
+{
+    struct communicators communicators = {0};
+    add(&communicators, 0, 2, 100, 2);
+    add(&communicators, 0, 3, 200, 2);
+    add(&communicators, 0, 2, 100, 2); /* another thread, or the same one again */
+    add(&communicators, 1, 2, 100, 2);
+    add(&communicators, 0, 0, 0, 2);
+    add(&communicators, 1, 0, 0, 2);
+    add(&communicators, 0, 0, 0, 2);
+    add(&communicators, 0, 4, 0, 2); /* no key */
+    add(&communicators, 0, 4, 0, 2);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), 2);
+    cr_expect_eq(communicators_id(&communicators, 1, 2), 2);
+    cr_expect_eq(communicators_id(&communicators, 0, 3), 3);
+    cr_expect_eq(communicators.definition_count, 6);
+    for (size_t i = 0; i < communicators.count; i++)
+        cr_expect(!communicators.list[i].ambiguous);
+    communicators_release(&communicators);
+}
+
+Test(communicators, one_rank_has_not_two_with_one_key)
+{
+    struct communicators communicators = {0};
+    add(&communicators, 0, 2, 100, 2);
+    add(&communicators, 0, 3, 100, 2);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), -1);
+    cr_expect_eq(communicators_id(&communicators, 0, 3), -1);
+    communicators_release(&communicators);
+}
+
+/* A member of the group of ranks first, first + 1, ... tells of an intercommunicator. */
+static void add_inter(struct communicators *communicators, uint32_t rank, uint32_t first,
+                      uint32_t size, uint64_t key)
+{
+    struct trace_rank_run run = {.first = first, .count = size, .stride = 1};
+    struct trace_communicator definition = {.id = 2,
+                                            .kind = COMMUNICATOR_INTER,
+                                            .key = key,
+                                            .size = size,
+                                            .run_count = size ? 1 : 0,
+                                            .runs = &run};
+    cr_assert_eq(communicators_add(communicators, rank, &definition), 0);
+}
+
+Test(communicators, the_groups_of_an_intercommunicator_are_each_others_remote_one)
+{
+    struct communicators communicators = {0};
+    for (uint32_t rank = 0; rank < 5; rank++)
+        add_inter(&communicators, rank, rank < 2 ? 0 : 2, rank < 2 ? 2 : 3, 100);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    const struct communicator *inter = &communicators.list[0];
+    cr_expect_eq(communicators.count, 1);
+    cr_expect_eq(inter->id, 2);
+    cr_expect_str_eq(inter->local.members, "0-1");
+    cr_expect_eq(inter->local.size, 2);
+    cr_expect_str_eq(inter->remote.members, "2-4");
+    cr_expect_eq(inter->remote.size, 3);
+    cr_expect_eq(communicators_id(&communicators, 4, 2), 2);
+    communicators_release(&communicators);
+}
+
+Test(communicators, an_intercommunicator_has_two_groups_and_no_more)
+{
+    struct communicators communicators = {0};
+    add_inter(&communicators, 0, 0, 1, 100);
+    add_inter(&communicators, 1, 1, 1, 100);
+    add_inter(&communicators, 2, 2, 1, 100);
+    add_inter(&communicators, 3, 3, 1, 200); /* the other group is of another world */
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_eq(communicators_id(&communicators, 0, 2), -1);
+    cr_expect(communicators.list[0].ambiguous);
+    cr_expect_eq(communicators_id(&communicators, 3, 2), 2);
+    cr_expect_null(communicators.list[1].remote.members);
+    communicators_release(&communicators);
+}
+
+Test(communicators, members_that_were_left_out_show)
+{
+    struct communicators communicators = {0};
+    struct trace_rank_run runs[] = {{0, 2, 1}, {8, 3, 2}, {5, 1, 1}};
+    struct trace_communicator definition = {
+        .id = 2, .key = 100, .size = 6, .run_count = 3, .runs = runs};
+    cr_assert_eq(communicators_add(&communicators, 0, &definition), 0);
+    definition.id = 3;
+    definition.key = 200;
+    definition.size = 7;
+    cr_assert_eq(communicators_add(&communicators, 0, &definition), 0);
+    definition.id = 4;
+    definition.key = 300;
+    definition.run_count = 0;
+    cr_assert_eq(communicators_add(&communicators, 0, &definition), 0);
+    cr_expect_str_eq(communicators.list[0].local.members, "0-1,8-12:2,5");
+    cr_expect_str_eq(communicators.list[1].local.members, "0-1,8-12:2,5,...");
+    cr_expect_str_eq(communicators.list[2].local.members, "");
+    communicators_release(&communicators);
+}
+
+Test(communicators, the_lowest_ranks_last_name_holds)
+{
+    struct communicators communicators = {0};
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        add(&communicators, rank, 0, 0, 3);
+        add(&communicators, rank, 1, 0, 1);
+        add(&communicators, rank, 2, 100, 3);
+        add(&communicators, rank, 3, 200, 3);
+        if (rank == 0)
+            continue;
+        communicators_name(&communicators, rank, 2, "first");
+        communicators_name(&communicators, rank, 2, rank == 1 ? "halo" : "other");
+        communicators_name(&communicators, rank, 1, "mine");
+        communicators_name(&communicators, rank, 77, "of none");
+    }
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    const char *const expected[] = {"MPI_COMM_WORLD", "mine", "halo", ""};
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_str_eq(communicator_name(&communicators.list[i]), expected[i]);
+    communicators_release(&communicators);
+}
+
+Test(communicators, naming_in_a_loop_takes_no_memory)
+{
+    struct communicators communicators = {0};
+    char text[32];
+    for (uint32_t id = 0; id < 40; id++)
+        add(&communicators, 0, id, 100 + id, 1);
+    for (int i = 0; i < 100000; i++) {
+        snprintf(text, sizeof(text), "step %d", i);
+        cr_assert_eq(communicators_name(&communicators, 0, (uint32_t)i % 40, text), 0);
+    }
+    cr_expect_leq(communicators.name_room, 128);
+    cr_assert_eq(communicators_settle(&communicators), 0);
+    cr_expect_str_eq(communicator_name(&communicators.list[39]), "step 99999");
+    cr_expect_str_eq(communicator_name(&communicators.list[0]), "step 99960");
+    communicators_release(&communicators);
+}
