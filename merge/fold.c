@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/pauses.h"
 #include "schema/region_label.h"
 
 enum {
@@ -13,8 +14,10 @@ enum {
     BUFFERS_MAX = 64 << 20,      /* bytes, all rows of a rank together */
     BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
     SORT_EVENTS_MAX = 2 << 20,   /* of a row that is put in order: 48 MiB */
-    PROGRESS_EVENTS = 16 * 1024, /* between two looks at the clock */
+    PROGRESS_RECORDS = 16 * 1024, /* between two looks at the clock */
     TAGS_ALWAYS = 64 * 1024,     /* bytes of tags that are never too many */
+    PAUSES_MAX = 1 << 20,        /* kept of all ranks together, of each as many */
+    FAILURES_MAX = 1 << 16,      /* regions and error classes of a rank that are told apart */
 };
 
 /* --- planning ----------------------------------------------------------------------------------
@@ -115,22 +118,42 @@ static int map_reserve(struct row_map *map, size_t count)
     return 0;
 }
 
-/* Finds or makes the row of a call (or the session), relative to the rank's first one. */
-static int plan_call(struct fold *fold, const struct rank *rank, const struct call *call,
-                     struct row_map *map, size_t first_row, uint32_t *row)
+/* Finds or makes the row of a region, relative to the rank's first one, and adds count events. */
+static int plan_events(struct fold *fold, const struct rank *rank, uint32_t region, uint64_t count,
+                       struct row_map *map, size_t first_row, uint32_t *row)
 {
-    int64_t region = find_region(fold, rank, call);
-    if (region < 0 || map_reserve(map, fold->regions.count) < 0)
+    if (map_reserve(map, fold->regions.count) < 0)
         return -1;
     if (map->rows[region].stamp != map->stamp) {
         map->rows[region].stamp = map->stamp;
         map->rows[region].row = (uint32_t)(fold->row_count - first_row);
-        if (add_row(fold, rank, (uint32_t)region) < 0)
+        if (add_row(fold, rank, region) < 0)
             return -1;
     }
     *row = map->rows[region].row;
-    fold->rows[first_row + *row].count += call ? call->count : 1;
+    fold->rows[first_row + *row].count += count;
     return 0;
+}
+
+/* Whether the first pass met the call, as an event or in a run of polls. */
+static bool is_planned(const struct call *call)
+{
+    return call->count > 0 || call->is_polled;
+}
+
+/* Gives a call its region, and its events a row. */
+static int plan_call(struct fold *fold, const struct rank *rank, struct call *call,
+                     struct row_map *map, size_t first_row)
+{
+    if (!is_planned(call))
+        return 0;
+    int64_t region = find_region(fold, rank, call);
+    if (region < 0)
+        return -1;
+    call->region = (uint32_t)region;
+    return call->count == 0
+               ? 0
+               : plan_events(fold, rank, call->region, call->count, map, first_row, &call->row);
 }
 
 static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
@@ -138,14 +161,14 @@ static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
     size_t first_row = fold->row_count, threads = 0;
     uint32_t row;
     map->stamp++;
-    if (plan_call(fold, rank, NULL, map, first_row, &row) < 0)
+    int64_t session = find_region(fold, rank, NULL);
+    if (session < 0 || plan_events(fold, rank, (uint32_t)session, 1, map, first_row, &row) < 0)
         return -1;
     for (size_t i = 0; i < rank->thread_count; i++) {
         struct thread *thread = &rank->threads[i];
         threads += thread->events > 0;
         for (size_t j = 0; j < thread->call_count; j++) {
-            struct call *call = &thread->calls[j];
-            if (call->count > 0 && plan_call(fold, rank, call, map, first_row, &call->row) < 0)
+            if (plan_call(fold, rank, &thread->calls[j], map, first_row) < 0)
                 return -1;
         }
     }
@@ -200,6 +223,7 @@ struct pass {
     int64_t *memory;          /* of all buffers */
     size_t row_count;
     size_t clock_hint;
+    struct pauses pauses;
     int64_t outermost_ns; /* in the session, outside any other call of its thread */
     struct error *err;
 };
@@ -281,20 +305,16 @@ static int append(struct pass *pass, size_t row, int64_t start, int64_t duration
     return ++buffer->fill == buffer->room ? flush(pass, row) : 0;
 }
 
-static int fold_event(struct pass *pass, uint32_t stream, const struct trace_event *event)
+/* Puts an event of the call into its row. */
+static int put_event(struct pass *pass, uint32_t stream, const struct call *call,
+                     const struct trace_event *event)
 {
     struct rank *rank = pass->rank;
-    if (stream >= rank->thread_count || event->signature >= rank->threads[stream].call_count)
-        return 0; /* came to the trace after the first pass */
-    struct thread *thread = &rank->threads[stream];
-    const struct call *call = &thread->calls[event->signature];
-    if (call->count == 0 || pass->rows[call->row].count == pass->planned[call->row])
-        return 0;
+    struct lane *lane = &rank->threads[stream].lane;
     int64_t start = rank_ns(rank, event->start, &pass->clock_hint);
     int64_t duration = rank_ns(rank, event->end, &pass->clock_hint) - start;
     int is_outermost;
-    int64_t exclusive =
-        lane_exclusive(&thread->lane, event->start, event->end, duration, &is_outermost);
+    int64_t exclusive = lane_exclusive(lane, event->start, event->end, duration, &is_outermost);
     if (is_outermost && stream == 0 && event->start >= rank->session_start &&
         event->end <= rank->session_end)
         pass->outermost_ns = profile_add(pass->outermost_ns, duration);
@@ -302,25 +322,171 @@ static int fold_event(struct pass *pass, uint32_t stream, const struct trace_eve
     return append(pass, call->row, start, duration, stream);
 }
 
-static int stream_events(struct pass *pass, struct trace_reader *reader, struct progress *progress)
+/* The call with this signature; NULL if it came to the trace after the first pass. */
+static struct call *find_call(const struct pass *pass, uint32_t stream, uint32_t signature)
+{
+    const struct rank *rank = pass->rank;
+    if (stream >= rank->thread_count || signature >= rank->threads[stream].call_count)
+        return NULL;
+    struct call *call = &rank->threads[stream].calls[signature];
+    return is_planned(call) ? call : NULL;
+}
+
+/* Whether its row has a place for one more event. */
+static bool has_place(const struct pass *pass, const struct call *call)
+{
+    return call && call->count > 0 && pass->rows[call->row].count < pass->planned[call->row];
+}
+
+static void note_failure(const struct pass *pass, uint32_t stream, int32_t error_class)
+{
+    if (stream >= pass->rank->thread_count)
+        return;
+    pass->rank->threads[stream].has_failed = true;
+    pass->rank->threads[stream].error_class = error_class;
+}
+
+/* Counts the failure that was noted before the event of call (NULL: of no interest), if one was. */
+static int count_failure(const struct pass *pass, uint32_t stream, const struct call *call)
+{
+    struct rank *rank = pass->rank;
+    struct thread *thread = stream < rank->thread_count ? &rank->threads[stream] : NULL;
+    bool has_failed = thread && thread->has_failed;
+    if (has_failed)
+        thread->has_failed = false;
+    if (!has_failed || !call)
+        return 0;
+    struct tally_row row = {.rank = rank->header.rank,
+                            .region = call->region,
+                            .error_class = thread->error_class,
+                            .count = 1};
+    if (rank->failures.count >= FAILURES_MAX)
+        row.error_class = -1;
+    return tally_add(&rank->failures, &row) < 0 ? no_memory(pass->err) : 0;
+}
+
+static void count_polls(struct pass *pass, struct call *call, uint64_t count, uint64_t start,
+                        uint64_t busy)
+{
+    int64_t end = rank_ns(pass->rank, start + busy, &pass->clock_hint);
+    call->polls += count;
+    call->polls_ns =
+        profile_add(call->polls_ns, end - rank_ns(pass->rank, start, &pass->clock_hint));
+}
+
+static int fold_event(struct pass *pass, uint32_t stream, const struct trace_event *event)
+{
+    struct call *call = find_call(pass, stream, event->signature);
+    if (!has_place(pass, call))
+        call = NULL;
+    if (count_failure(pass, stream, call) < 0)
+        return -1;
+    if (!call)
+        return 0;
+    if (call->kind == KIND_POLL)
+        count_polls(pass, call, 1, event->start, event->end - event->start);
+    return put_event(pass, stream, call, event);
+}
+
+/* The times of a run's polls are laid end to end: their sum is then never longer than the run. */
+static int fold_polls(struct pass *pass, uint32_t stream, const struct trace_poll_run *run)
+{
+    const struct call *whole = find_call(pass, stream, run->event.signature);
+    uint64_t start = run->event.start;
+    if (!has_place(pass, whole))
+        whole = NULL;
+    if (count_failure(pass, stream, whole ? find_call(pass, stream, run->first) : NULL) < 0)
+        return -1;
+    if (!whole)
+        return 0;
+    for (size_t i = 0; i < run->count; i++) {
+        struct call *call = find_call(pass, stream, run->polled[i].signature);
+        if (call)
+            count_polls(pass, call, run->polled[i].count, start, run->polled[i].busy);
+        start += run->polled[i].busy;
+    }
+    return put_event(pass, stream, whole, &run->event);
+}
+
+static int keep_pause(const struct fold *fold, struct rank *rank, int64_t start_ns,
+                      int64_t duration_ns)
+{
+    rank->paused_ns = profile_add(rank->paused_ns, duration_ns);
+    if (rank->pause_count > PAUSES_MAX / fold->rank_count)
+        return 0;
+    if (rank->pause_count == rank->pause_room) {
+        size_t room = rank->pause_room ? 2 * rank->pause_room : 16;
+        struct profile_pause *pauses = realloc(rank->pauses, room * sizeof(*pauses));
+        if (!pauses)
+            return -1;
+        rank->pauses = pauses;
+        rank->pause_room = room;
+    }
+    rank->pauses[rank->pause_count++] = (struct profile_pause){
+        .rank = rank->header.rank, .start_ns = start_ns, .duration_ns = duration_ns};
+    return 0;
+}
+
+static int take_pauses(struct pass *pass)
+{
+    uint64_t start, end;
+    size_t hint = 0;
+    while (pauses_take(&pass->pauses, &start, &end)) {
+        int64_t start_ns = rank_ns(pass->rank, start, &hint);
+        int64_t duration_ns = rank_ns(pass->rank, end, &hint) - start_ns;
+        if (keep_pause(pass->fold, pass->rank, start_ns, duration_ns) < 0)
+            return no_memory(pass->err);
+    }
+    return 0;
+}
+
+static int fold_pause(struct pass *pass, bool paused, uint64_t ticks)
+{
+    if (pauses_add(&pass->pauses, paused, ticks) < 0)
+        return no_memory(pass->err);
+    return pauses_are_many(&pass->pauses) ? take_pauses(pass) : 0;
+}
+
+/* Who paused and never went on did so up to the session's end. */
+static int finish_pauses(struct pass *pass)
+{
+    return fold_pause(pass, false, pass->rank->session_end) < 0 ? -1 : take_pauses(pass);
+}
+
+static int fold_record(struct pass *pass, const struct trace_record *record)
+{
+    switch (record->type) {
+    case RECORD_EVENT:
+        return fold_event(pass, record->stream, &record->event);
+    case RECORD_POLLS:
+        return fold_polls(pass, record->stream, &record->polls);
+    case RECORD_FAILED:
+        note_failure(pass, record->stream, record->error_class);
+        return 0;
+    case RECORD_PAUSE:
+        return fold_pause(pass, record->pause.paused, record->pause.ticks);
+    default:
+        return 0;
+    }
+}
+
+static int stream_records(struct pass *pass, struct trace_reader *reader, struct progress *progress)
 {
     struct trace_record record;
-    uint64_t events = 0, bytes = 0;
+    uint64_t records = 0, bytes = 0;
     int status;
     while ((status = trace_reader_next(reader, &record, NULL)) != 0) {
-        if (status < 0 || (record.type != RECORD_EVENT && record.type != RECORD_POLLS))
+        if (status < 0)
             continue; /* damage was told in the first pass */
-        const struct trace_event *event =
-            record.type == RECORD_POLLS ? &record.polls.event : &record.event;
-        if (fold_event(pass, record.stream, event) < 0)
+        if (fold_record(pass, &record) < 0)
             return -1;
-        if (++events % PROGRESS_EVENTS == 0) {
+        if (++records % PROGRESS_RECORDS == 0) {
             progress_advance(progress, trace_reader_bytes(reader) - bytes);
             bytes = trace_reader_bytes(reader);
         }
     }
     progress_advance(progress, trace_reader_bytes(reader) - bytes);
-    return 0;
+    return finish_pauses(pass);
 }
 
 /* The session is the first row of every rank. */
@@ -412,12 +578,13 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
     int status = make_buffers(&pass);
     /* A trace that cannot be opened a second time: its calls count as lost. */
     if (status == 0 && trace_reader_open(&reader, dirfd, pass.rank->file, NULL) == 0)
-        status = stream_events(&pass, reader, progress);
+        status = stream_records(&pass, reader, progress);
     if (status == 0)
         status = fold_session(&pass);
     if (status == 0)
         status = finish_rows(&pass, lost);
     trace_reader_close(reader);
+    pauses_release(&pass.pauses);
     free(pass.memory);
     free(pass.buffers);
     free(pass.planned);
@@ -466,7 +633,7 @@ static int drop_empty(struct fold *fold, const char ***names, size_t *name_count
     return 0;
 }
 
-int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err)
+static int write_index(struct fold *fold, struct profile_writer *writer, struct error *err)
 {
     const char **names;
     size_t name_count;
@@ -478,6 +645,83 @@ int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *
     int status = profile_writer_index(writer, names, name_count, fold->rows, fold->row_count, err);
     free(names);
     return status;
+}
+
+/* --- what is counted beside the events ---------------------------------------------------------
+ */
+
+/* Adds up the polls of all threads by what they were. */
+static int sum_polls(const struct rank *rank, struct tally *polls)
+{
+    for (size_t i = 0; i < rank->thread_count; i++) {
+        const struct thread *thread = &rank->threads[i];
+        for (size_t j = 0; j < thread->call_count; j++) {
+            const struct call *call = &thread->calls[j];
+            struct tally_row row = {.rank = rank->header.rank,
+                                    .region = call->region,
+                                    .count = call->polls,
+                                    .ns = call->polls_ns};
+            if (call->polls > 0 && tally_add(polls, &row) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int write_polls(const struct fold *fold, struct profile_writer *writer, struct error *err)
+{
+    struct tally tally = {0};
+    struct profile_polls *rows = NULL;
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < fold->rank_count; i++)
+        status = sum_polls(&fold->ranks[i], &tally);
+    tally_settle(&tally);
+    if (status < 0 || !(rows = calloc(tally.count + 1, sizeof(*rows))))
+        status = no_memory(err);
+    for (size_t i = 0; status == 0 && i < tally.count; i++)
+        rows[i] = (struct profile_polls){.rank = tally.rows[i].rank,
+                                         .region = fold->regions.texts[tally.rows[i].region],
+                                         .count = tally.rows[i].count,
+                                         .busy_ns = tally.rows[i].ns};
+    if (status == 0 && tally.count > 0)
+        status = profile_writer_polls(writer, rows, tally.count, err);
+    free(rows);
+    tally_release(&tally);
+    return status;
+}
+
+static int write_failed(const struct fold *fold, struct profile_writer *writer, struct error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fold->rank_count; i++) {
+        tally_settle(&fold->ranks[i].failures);
+        count += fold->ranks[i].failures.count;
+    }
+    if (count == 0)
+        return 0;
+    struct profile_failed *rows = calloc(count, sizeof(*rows));
+    if (!rows)
+        return no_memory(err);
+    count = 0;
+    for (size_t i = 0; i < fold->rank_count; i++) {
+        const struct tally *from = &fold->ranks[i].failures;
+        for (size_t j = 0; j < from->count; j++)
+            rows[count++] =
+                (struct profile_failed){.rank = from->rows[j].rank,
+                                        .region = fold->regions.texts[from->rows[j].region],
+                                        .error_class = from->rows[j].error_class,
+                                        .count = from->rows[j].count};
+    }
+    int status = profile_writer_failed(writer, rows, count, err);
+    free(rows);
+    return status;
+}
+
+int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err)
+{
+    if (write_index(fold, writer, err) < 0 || write_polls(fold, writer, err) < 0)
+        return -1;
+    return write_failed(fold, writer, err);
 }
 
 void fold_release(struct fold *fold)

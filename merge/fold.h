@@ -37,13 +37,15 @@ struct fold {
 /* Names the regions and lays out rows and events. Returns 0, or -1 and err (memory). */
 int fold_plan(struct fold *fold, struct error *err);
 
-/* Streams the trace dirfd/ranks[number].file into the writer's events and its rows' statistics.
+/* Streams the trace dirfd/ranks[number].file into the writer's events and its rows' statistics, and
+ * counts in the rank what has no event of its own: polls, failures, pauses.
  * *lost counts calls that were there in the first pass and no more. Returns 0, or -1 and err: what
  * cannot be written, or memory. */
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
               struct progress *progress, uint64_t *lost, struct error *err);
 
-/* Drops rows that came out empty and writes the index. Returns 0, or -1 and err. */
+/* Drops rows that came out empty, writes the index, and the tables of polls and failed calls if
+ * there were any. Returns 0, or -1 and err. */
 int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err);
 
 void fold_release(struct fold *fold);

@@ -12,10 +12,12 @@ libmerge_la_SOURCES = \
 	merge/losses.c merge/losses.h \
 	merge/metadata.c merge/metadata.h \
 	merge/names.c merge/names.h \
+	merge/pauses.c merge/pauses.h \
 	merge/progress.c merge/progress.h \
 	merge/publish.c merge/publish.h \
 	merge/rank.c merge/rank.h \
 	merge/run.c merge/run.h \
+	merge/tally.c merge/tally.h \
 	merge/world.c merge/world.h
 
 bin_PROGRAMS += sp-merge sp-dump

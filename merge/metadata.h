@@ -17,6 +17,7 @@ struct metadata {
     size_t rank_count;
     uint64_t world_size;
     uint64_t missing;    /* ranks without a trace */
+    int64_t paused_ns;   /* in which ranks recorded nothing, all together */
     int64_t finalize_ns; /* end of the timeline, which begins at 0 */
     int64_t epoch_ns;    /* CLOCK_REALTIME at 0, on the first rank's host */
 };

@@ -158,6 +158,21 @@ static int add_event(const struct scan *scan, uint32_t stream, const struct trac
     return 0;
 }
 
+/* The polls of a run are counted by what each was, and that may have no event of its own. */
+static int add_polls(const struct scan *scan, uint32_t stream, const struct trace_poll_run *run)
+{
+    struct thread *thread = find_thread(scan, stream);
+    if (!thread)
+        return no_memory(scan);
+    if (run->first < thread->call_count)
+        thread->calls[run->first].is_polled = true;
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->polled[i].signature < thread->call_count)
+            thread->calls[run->polled[i].signature].is_polled = true;
+    }
+    return add_event(scan, stream, &run->event);
+}
+
 static int add_record(const struct scan *scan, const struct trace_record *record)
 {
     switch (record->type) {
@@ -166,7 +181,7 @@ static int add_record(const struct scan *scan, const struct trace_record *record
     case RECORD_EVENT:
         return add_event(scan, record->stream, &record->event);
     case RECORD_POLLS:
-        return add_event(scan, record->stream, &record->polls.event);
+        return add_polls(scan, record->stream, &record->polls);
     case RECORD_SIGNATURE:
         return add_signature(scan, record->stream, record->signature_id);
     case RECORD_COMMUNICATOR:
@@ -181,10 +196,12 @@ static int add_record(const struct scan *scan, const struct trace_record *record
                    : 0;
     case RECORD_SYNC:
         return add_sync(scan, &record->sync);
+    case RECORD_PAUSE:
+        extend(scan->rank, record->pause.ticks, record->pause.ticks);
+        return 0;
     case RECORD_RESOLVE:
     case RECORD_COMPLETION:
     case RECORD_FAILED:
-    case RECORD_PAUSE:
         break;
     }
     return 0;
@@ -345,5 +362,7 @@ void rank_release(struct rank *rank)
     }
     free(rank->threads);
     free(rank->file);
+    free(rank->pauses);
+    tally_release(&rank->failures);
     clock_release(&rank->clock);
 }

@@ -11,8 +11,10 @@
 #include "merge/communicators.h"
 #include "merge/lane.h"
 #include "merge/names.h"
+#include "merge/tally.h"
 #include "schema/error.h"
 #include "schema/mpi_kind.h"
+#include "schema/profile_row.h"
 #include "schema/trace_reader.h"
 
 enum rank_state {
@@ -31,8 +33,12 @@ struct call {
     enum mpi_kind kind;
     int32_t peer, root, tag, communicator; /* communicator: the rank's own id */
     int64_t bytes;
-    uint64_t count;
-    uint32_t row; /* of the profile, set when rows are planned */
+    uint64_t count; /* events */
+    bool is_polled; /* some run of polls counts it */
+
+    uint32_t region, row; /* of the profile, set when rows are planned */
+    uint64_t polls;       /* second pass: polls that found nothing, and the time in them */
+    int64_t polls_ns;
 };
 #define CALL_NO_REQUEST UINT32_MAX
 
@@ -43,6 +49,9 @@ struct thread {
     uint64_t events;
     uint64_t first_ticks, last_ticks; /* of its events; valid if events > 0 */
     int32_t thread_id;
+
+    bool has_failed; /* second pass: the next call did, with an error of this class */
+    int32_t error_class;
 };
 
 struct rank {
@@ -62,6 +71,12 @@ struct rank {
 
     int host;          /* in the merge's hosts */
     int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */
+
+    /* The second pass adds these. */
+    struct tally failures; /* by region of the fold and error class */
+    struct profile_pause *pauses;
+    size_t pause_count, pause_room;
+    int64_t paused_ns; /* also in pauses that are too many to be kept */
 };
 
 /* What the ranks of a world have in common while their traces are read. */

@@ -178,15 +178,17 @@ static void print_time(struct dump *dump, uint64_t ticks)
     printf("%16.9f ", 1e-9 * (double)ns);
 }
 
+static int64_t span_ns(struct dump *dump, uint64_t start, uint64_t end)
+{
+    return clock_ns(&dump->clock, end, &dump->hint) - clock_ns(&dump->clock, start, &dump->hint);
+}
+
 static void print_span(struct dump *dump, uint64_t start, uint64_t end)
 {
-    if (!dump->has_clock) {
+    if (dump->has_clock)
+        printf("%12.9f ", 1e-9 * (double)span_ns(dump, start, end));
+    else
         printf("%12" PRIu64 " ", end - start);
-        return;
-    }
-    int64_t ns =
-        clock_ns(&dump->clock, end, &dump->hint) - clock_ns(&dump->clock, start, &dump->hint);
-    printf("%12.9f ", 1e-9 * (double)ns);
 }
 
 static void print_label(const struct trace_reader *reader, uint32_t stream, uint32_t id)
@@ -256,28 +258,31 @@ static void print_event(struct dump *dump, uint32_t stream, const struct trace_e
 }
 
 /* How many polls there were, and how long all of them took. */
-static void print_counts(struct dump *dump, const struct trace_poll_run *run, size_t first,
-                         size_t last)
+static void print_counts(struct dump *dump, uint64_t start, uint64_t count, uint64_t busy)
 {
-    uint64_t count = 0, busy = 0;
-    for (size_t i = first; i <= last; i++) {
-        count += run->polled[i].count;
-        busy += run->polled[i].busy;
-    }
     printf("%" PRIu64 " %s, busy ", count, count == 1 ? "poll" : "polls");
-    print_span(dump, run->event.start, run->event.start + busy);
+    if (dump->has_clock)
+        printf("%.9f s", 1e-9 * (double)span_ns(dump, start, start + busy));
+    else
+        printf("%" PRIu64 " ticks", busy);
 }
 
 /* The run as the event that it is; where its polls were of several signatures, each on a line. */
 static void print_polls(struct dump *dump, uint32_t stream, const struct trace_poll_run *run)
 {
+    uint64_t start = run->event.start, count = 0, busy = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        count += run->polled[i].count;
+        busy += run->polled[i].busy;
+    }
     print_event(dump, stream, &run->event);
     fputs(": ", stdout);
-    print_counts(dump, run, 0, run->count - 1);
+    print_counts(dump, start, count, busy);
     putchar('\n');
     for (size_t i = 0; run->count > 1 && i < run->count; i++) {
         print_note(stream, "polled");
-        print_counts(dump, run, i, i);
+        print_counts(dump, start, run->polled[i].count, run->polled[i].busy);
+        fputs(": ", stdout);
         print_label(dump->reader, stream, run->polled[i].signature);
         putchar('\n');
     }

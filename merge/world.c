@@ -238,6 +238,27 @@ static int write_threads(const struct merge *merge, struct profile_writer *write
     return status;
 }
 
+static int write_pauses(const struct merge *merge, struct profile_writer *writer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < merge->rank_count; i++)
+        count += merge->ranks[i].pause_count;
+    if (count == 0)
+        return 0;
+    struct profile_pause *rows = calloc(count, sizeof(*rows));
+    if (!rows)
+        return no_memory(merge);
+    count = 0;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        const struct rank *rank = &merge->ranks[i];
+        for (size_t j = 0; j < rank->pause_count; j++)
+            rows[count++] = rank->pauses[j];
+    }
+    int status = profile_writer_pauses(writer, rows, count, merge->err);
+    free(rows);
+    return status;
+}
+
 static int compare_communicators(const void *left, const void *right)
 {
     int64_t a = ((const struct profile_communicator *)left)->id;
@@ -295,6 +316,14 @@ static int write_communicators(const struct merge *merge, struct profile_writer 
 /* --- the file ----------------------------------------------------------------------------------
  */
 
+static int64_t sum_pauses(const struct merge *merge)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < merge->rank_count; i++)
+        sum = profile_add(sum, merge->ranks[i].paused_ns);
+    return sum;
+}
+
 static int write_metadata(const struct merge *merge, struct profile_writer *writer)
 {
     struct metadata metadata = {
@@ -304,6 +333,7 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
         .rank_count = merge->rank_count,
         .world_size = merge->result->world_size,
         .missing = merge->result->states[RANK_MISSING],
+        .paused_ns = sum_pauses(merge),
         .finalize_ns = merge->end_ns,
         .epoch_ns = merge->epoch_ns,
     };
@@ -328,17 +358,25 @@ static int write_events(struct merge *merge, struct profile_writer *writer)
 
 static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
-    if (write_metadata(merge, writer) < 0 || write_events(merge, writer) < 0 ||
-        write_ranks(merge, writer) < 0 || write_communicators(merge, writer) < 0)
+    if (write_events(merge, writer) < 0 || write_metadata(merge, writer) < 0 ||
+        write_ranks(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
+        write_pauses(merge, writer) < 0)
         return -1;
     return write_threads(merge, writer);
 }
 
+/* Of polls that found nothing there are fewer events than calls. */
 static void count_calls(struct merge *merge)
 {
     for (size_t i = 0; i < merge->rank_count; i++) {
-        if (rank_is_usable(&merge->ranks[i]))
-            merge->result->calls += merge->ranks[i].events;
+        const struct rank *rank = &merge->ranks[i];
+        for (size_t j = 0; rank_is_usable(rank) && j < rank->thread_count; j++) {
+            const struct thread *thread = &rank->threads[j];
+            for (size_t k = 0; k < thread->call_count; k++) {
+                const struct call *call = &thread->calls[k];
+                merge->result->calls += call->kind == KIND_POLL ? call->polls : call->count;
+            }
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row of a profile file's index, as it is written and read back. */
+/* The rows of a profile file's tables, as they are written and read back. */
 #include "schema/profile_row.h"
 
 int64_t profile_add(int64_t left, int64_t right)

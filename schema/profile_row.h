@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row of a profile file's index, as it is written and read back. */
+/* The rows of a profile file's tables, as they are written and read back. */
 #ifndef SCOPE_PROFILE_ROW_H
 #define SCOPE_PROFILE_ROW_H
 
@@ -17,6 +17,28 @@ struct profile_row {
     int64_t exclusive; /* total less the time in directly nested calls */
     double mean, m2;   /* of the durations; m2: sum of squared deviations from mean */
     const char *tags;  /* JSON array; NULL: [] */
+};
+
+/* Polls of one rank that found nothing, by region label: a row of /scope_profile/polls. */
+struct profile_polls {
+    uint32_t rank;
+    const char *region; /* what a poll alone would be called */
+    uint64_t count;
+    int64_t busy_ns; /* spent in them */
+};
+
+/* Calls of one rank that returned an error, by region label: a row of /scope_profile/failed. */
+struct profile_failed {
+    uint32_t rank;
+    const char *region;
+    int32_t error_class;
+    uint64_t count;
+};
+
+/* A time in which a rank recorded nothing: a row of /scope_profile/pauses. */
+struct profile_pause {
+    uint32_t rank;
+    int64_t start_ns, duration_ns;
 };
 
 /* The sum of two times; wraps where a hostile file makes it overflow, which real ones are far from.

@@ -694,6 +694,55 @@ int profile_writer_threads(struct profile_writer *writer, const struct profile_t
     return status;
 }
 
+PICK(polls_rank, struct profile_polls, uint32_t, rank)
+PICK(polls_region, struct profile_polls, const char *, region)
+PICK(polls_count, struct profile_polls, uint64_t, count)
+PICK(polls_busy, struct profile_polls, int64_t, busy_ns)
+
+int profile_writer_polls(struct profile_writer *writer, const struct profile_polls *polls,
+                         size_t count, struct error *err)
+{
+    static const struct column_plan plan[] = {
+        {"ranks", U32, pick_polls_rank},
+        {"regions", TEXT, pick_polls_region},
+        {"counts", U64, pick_polls_count},
+        {"busy_ns", I64, pick_polls_busy},
+    };
+    return write_table(writer, "/scope_profile/polls", plan, COUNT_OF(plan), polls, count, err);
+}
+
+PICK(failed_rank, struct profile_failed, uint32_t, rank)
+PICK(failed_region, struct profile_failed, const char *, region)
+PICK(failed_class, struct profile_failed, int32_t, error_class)
+PICK(failed_count, struct profile_failed, uint64_t, count)
+
+int profile_writer_failed(struct profile_writer *writer, const struct profile_failed *failed,
+                          size_t count, struct error *err)
+{
+    static const struct column_plan plan[] = {
+        {"ranks", U32, pick_failed_rank},
+        {"regions", TEXT, pick_failed_region},
+        {"error_classes", I32, pick_failed_class},
+        {"counts", U64, pick_failed_count},
+    };
+    return write_table(writer, "/scope_profile/failed", plan, COUNT_OF(plan), failed, count, err);
+}
+
+PICK(pause_rank, struct profile_pause, uint32_t, rank)
+PICK(pause_start, struct profile_pause, int64_t, start_ns)
+PICK(pause_duration, struct profile_pause, int64_t, duration_ns)
+
+int profile_writer_pauses(struct profile_writer *writer, const struct profile_pause *pauses,
+                          size_t count, struct error *err)
+{
+    static const struct column_plan plan[] = {
+        {"ranks", U32, pick_pause_rank},
+        {"start_ns", I64, pick_pause_start},
+        {"duration_ns", I64, pick_pause_duration},
+    };
+    return write_table(writer, "/scope_profile/pauses", plan, COUNT_OF(plan), pauses, count, err);
+}
+
 /* --- the end -----------------------------------------------------------------------------------
  */
 

@@ -7,7 +7,7 @@
  *     profile_writer_reserve(writer, events, lanes)    room for all events, known beforehand
  *     profile_writer_put(writer, first, ...)           slices of it, in any order
  *     profile_writer_index(writer, ...)                what the slices are
- *     profile_writer_ranks, _communicators, _threads   our own groups
+ *     profile_writer_ranks, _communicators, ...        our own groups
  *     profile_writer_close(writer, &err)               on disk, or an error
  *
  * Text that is no UTF-8 is stored with '?' in place of the offending bytes, since the package
@@ -105,6 +105,13 @@ int profile_writer_communicators(struct profile_writer *writer,
                                  struct error *err);
 int profile_writer_threads(struct profile_writer *writer, const struct profile_thread *threads,
                            size_t count, struct error *err);
+
+int profile_writer_polls(struct profile_writer *writer, const struct profile_polls *polls,
+                         size_t count, struct error *err);
+int profile_writer_failed(struct profile_writer *writer, const struct profile_failed *failed,
+                          size_t count, struct error *err);
+int profile_writer_pauses(struct profile_writer *writer, const struct profile_pause *pauses,
+                          size_t count, struct error *err);
 
 /* Closes and frees in any case; 0 only if everything is on disk (fsync). */
 int profile_writer_close(struct profile_writer *writer, struct error *err);

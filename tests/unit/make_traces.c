@@ -4,6 +4,7 @@
  * KIND: plain    four ranks on two hosts whose monotonic clocks are 1000 s apart; each call known
  *       threads  likewise, with a second thread on rank 0
  *       init     likewise, with MPI_Init and an MPI_Finalize that takes longer than the session
+ *       polls    likewise, with polls that found nothing, failed calls, pauses, an intercommunicator
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
  *       names    one rank whose regions have names of many lengths, the longest ones included
@@ -47,10 +48,10 @@ static void die(const char *what)
 struct maker {
     struct trace_writer writer;
     struct trace_stream stream;
-    uint32_t operations[8];
+    uint32_t operations[11];
 };
 
-enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP, INIT, FINALIZE };
+enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP, INIT, FINALIZE, TEST, IPROBE, POLL };
 
 static const struct {
     enum mpi_kind kind;
@@ -58,7 +59,8 @@ static const struct {
 } operations[] = {
     {KIND_POINT_TO_POINT, "send"},  {KIND_POINT_TO_POINT, "recv"}, {KIND_COLLECTIVE, "allreduce"},
     {KIND_POINT_TO_POINT, "irecv"}, {KIND_WAIT, "wait"},           {KIND_COMMUNICATOR, "comm_dup"},
-    {KIND_OTHER, "init"},           {KIND_OTHER, "finalize"},
+    {KIND_OTHER, "init"},           {KIND_OTHER, "finalize"},      {KIND_POLL, "test"},
+    {KIND_POLL, "iprobe"},          {KIND_POLL, "poll"},
 };
 
 static void define_operations(struct maker *maker, struct trace_stream *stream)
@@ -68,11 +70,13 @@ static void define_operations(struct maker *maker, struct trace_stream *stream)
             trace_stream_operation(stream, operations[i].kind, operations[i].name);
 }
 
-static void define_communicator(struct maker *maker, uint32_t id, uint64_t key, uint32_t rank,
-                                uint32_t size)
+/* A communicator of the ranks first, first + 1, ...; rank is the one in it. */
+static void define_group(struct maker *maker, enum trace_communicator_kind kind, uint32_t id,
+                         uint64_t key, uint32_t rank, uint32_t first, uint32_t size)
 {
-    struct trace_rank_run run = {.first = 0, .count = size, .stride = 1};
+    struct trace_rank_run run = {.first = first, .count = size, .stride = 1};
     struct trace_communicator communicator = {.id = id,
+                                              .kind = kind,
                                               .parent = id < 2 ? -1 : 0,
                                               .rank = rank,
                                               .size = size,
@@ -81,6 +85,12 @@ static void define_communicator(struct maker *maker, uint32_t id, uint64_t key, 
                                               .run_count = 1,
                                               .runs = &run};
     trace_stream_communicator(&maker->stream, &communicator);
+}
+
+static void define_communicator(struct maker *maker, uint32_t id, uint64_t key, uint32_t rank,
+                                uint32_t size)
+{
+    define_group(maker, COMMUNICATOR_INTRA, id, key, rank, 0, size);
 }
 
 static void begin_rank(struct maker *maker, int dirfd, uint32_t rank, uint32_t size,
@@ -141,10 +151,85 @@ static uint32_t define(struct maker *maker, struct trace_stream *stream, int ope
     return trace_stream_signature(stream, &signature);
 }
 
+/* What different calls have in common. */
+static uint32_t define_mixed(struct maker *maker, struct trace_stream *stream, int operation)
+{
+    struct trace_signature signature = {.operation = maker->operations[operation],
+                                        .origin = ORIGIN_MIXED,
+                                        .bytes = -1,
+                                        .peer = -1,
+                                        .root = -1,
+                                        .tag = -1,
+                                        .communicator = 0};
+    return trace_stream_signature(stream, &signature);
+}
+
 static void call(struct trace_stream *stream, uint32_t signature, int64_t start, int64_t end)
 {
     trace_stream_event(stream, signature, (uint64_t)(start + shift), (uint64_t)(end + shift));
     now = end;
+}
+
+/* Polls count times, the signatures in turn; a poll takes `length` ns, and the next one begins every
+ * `every` ns. common: what the run is of. */
+static void make_run(struct trace_stream *stream, const uint32_t *signatures, int signature_count,
+                     uint32_t common, int count, int64_t start, int64_t length, int64_t every)
+{
+    for (int i = 0; i < count; i++, start += every) {
+        uint32_t signature = signatures[i % signature_count];
+        uint64_t from = (uint64_t)(start + shift), to = from + (uint64_t)length;
+        if (i == 0)
+            trace_run_begin(stream, signature, from, to);
+        else if (!trace_run_count(stream, signature, from, to) &&
+                 !trace_run_join(stream, signature, common, from, to))
+            die("no room for a poll");
+        now = start + length;
+    }
+}
+
+static void fail(struct trace_stream *stream, int error_class, uint32_t signature, int64_t start,
+                 int64_t end)
+{
+    trace_stream_failed(stream, error_class);
+    call(stream, signature, start, end);
+}
+
+/* What ranks of "polls" do from 6200 to 7000. */
+static void make_polls(struct maker *maker, uint32_t rank, uint32_t size)
+{
+    struct trace_stream *stream = &maker->stream;
+    const uint32_t three[] = {define(maker, stream, TEST, 64, -1, -1, 0, IRECV),
+                              define(maker, stream, TEST, 32, -1, -1, 0, IRECV),
+                              define(maker, stream, IPROBE, -1, -1, 5, 0, -1)};
+    uint32_t mixed = define_mixed(maker, stream, POLL);
+    uint32_t send = define(maker, stream, SEND, 64, (int)size, 99, 0, -1);
+    make_run(stream, three, 1, three[0], 100, 6200, 2, 3);
+    fail(stream, 6, send, 6500, 6510);
+    make_run(stream, three, 3, mixed, 30, 6520, 1, 2);
+    call(stream, three[2], 6600, 6605);
+    fail(stream, 6, send, 6610, 6620);
+    fail(stream, 4, send, 6620, 6630);
+    fail(stream, 5, three[2], 6630, 6640);
+    if (rank < 2) {
+        trace_stream_pause(stream, true, (uint64_t)(6650 + shift));
+        trace_stream_pause(stream, false, (uint64_t)(6660 + shift));
+    }
+    if (rank == 1) /* and never goes on */
+        trace_stream_pause(stream, true, (uint64_t)(6900 + shift));
+    define_group(maker, COMMUNICATOR_INTER, 3, 0xfedcba0987654321ULL, rank % 2, rank / 2 * 2, 2);
+    if (rank > 0) {
+        trace_stream_name(stream, 2, "forgotten");
+        trace_stream_name(stream, 2, rank == 1 ? "h\xc3\xa4lo" : "other");
+    }
+    if (rank == 0) {
+        struct trace_stream second;
+        trace_stream_open(&second, &maker->writer, (uint64_t)shift);
+        define_operations(maker, &second);
+        define_communicator(maker, 2, 0x1234567890abcdefULL, rank, size);
+        uint32_t test = define(maker, &second, TEST, 64, -1, -1, 0, IRECV);
+        make_run(&second, &test, 1, test, 5, 300, 10, 100);
+        trace_stream_close(&second);
+    }
 }
 
 /* What every rank of "plain" does: the numbers are in merge.t. */
@@ -179,6 +264,8 @@ static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
         call(&second, other, 250, 5500);
         trace_stream_close(&second);
     }
+    if (strcmp(kind, "polls") == 0)
+        make_polls(&maker, rank, size);
     if (strcmp(kind, "init") == 0) {
         call(stream, define(&maker, stream, INIT, -1, -1, -1, -1, -1), 2, 10);
         call(stream, define(&maker, stream, FINALIZE, -1, -1, -1, -1, -1), 7000 + rank, 27000);
@@ -267,7 +354,7 @@ static void make_world(int world, uint32_t size, const char *kind)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        die("usage: make_traces RUNDIR plain|threads|init|cut|worlds|names|ranks N|large [N]");
+        die("usage: make_traces RUNDIR plain|threads|init|polls|cut|worlds|names|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {

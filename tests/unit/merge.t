@@ -189,6 +189,17 @@ dump=run/made-up.0/rank-000000.sptrace
 ok 'sp-dump prints a trace' exits 0 "$bin/sp-dump" "$dump"
 ok 'with its calls' printed ' 0.000000300  0.000000200    0 mpi:wait kind=wait bytes=64 .* request=irecv'
 ok 'of all threads' printed ' 0.000000250  0.000005250    1 mpi:send'
+fresh polls
+ok 'each poll of a run is a call' exits 0 "$bin/sp-merge" run
+ok 'in the number of calls' said '^sp-merge: 4 ranks, 601 MPI calls -> ./run.h5$'
+ok 'sp-dump prints what a program does beside calling' exits 0 "$bin/sp-dump" run/made-up.0/rank-000001.sptrace
+ok 'a run of polls' printed ' 0.000006200  0.000000299    0 mpi:test .*: 100 polls, busy 0.000000200 s$'
+ok 'of several operations' printed ' 0.000006520  0.000000059    0 mpi:poll kind=poll .* request=mixed: 30 polls, busy 0.000000030 s$'
+ok 'each of which is told' printed ' 0 polled 10 polls, busy 0.000000010 s: mpi:iprobe kind=poll '
+ok 'an error' bash -c 'grep -A 1 " 0 failed error class 4$" .stdout | grep -q "0.000006620 .* mpi:send"'
+ok 'a pause' printed ' 0.000006650  *0 recording pauses$'
+ok 'its end' printed ' 0.000006660  *0 recording goes on$'
+ok 'a name' printed ' 0 communicator 2: name h.*lo$'
 ok '--header prints the header alone' exits 0 "$bin/sp-dump" --header "$dump"
 ok 'the rank' printed '^rank *0 of 4$'
 ok 'and no call' bash -c '! grep -q mpi: .stdout'

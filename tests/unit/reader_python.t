@@ -38,7 +38,7 @@ ok() {
     fi
 }
 
-for kind in plain threads cut; do
+for kind in plain threads cut polls; do
     "$bin/make_traces" "$kind" "$kind" && "$bin/sp-merge" "$kind" 2>/dev/null
 done
 "$bin/make_traces" large large 300000 && "$bin/sp-merge" large 2>/dev/null
@@ -81,7 +81,48 @@ for name in profile.region_names:
     if parsed is not None:
         assert tags["mpi.operation"] == parsed.operation, (name, tags)
         assert int(tags["mpi.communicator"]) == int(name.split("comm=")[1].split()[0]), (name, tags)'
-for kind in plain threads cut large; do
+
+# Each rank besides: 100 polls of one request from 6200 to 6499, 30 of three things in turn from 6520
+# to 6579, two polls on their own of which one fails, three sends that fail. The second thread of
+# rank 0 polls five times from 300 to 710.
+test=mpi:test\ kind=poll\ bytes=64\ peer=-1\ root=-1\ tag=-1\ comm=0\ request=irecv
+probe=mpi:iprobe\ kind=poll\ bytes=-1\ peer=-1\ root=-1\ tag=5\ comm=0
+mixed=mpi:poll\ kind=poll\ bytes=-1\ peer=-1\ root=-1\ tag=-1\ comm=0\ request=mixed
+ok 'a run of polls is one event' "$python" "$check" polls.h5 4 \
+    "$test=5:1606:1606" "$mixed=4:236:236" "$probe=8:60:60"
+# table NAME COLUMNS ROWS: these columns of /scope_profile/NAME hold these rows, in Python
+table() {
+    "$python" -c '
+import h5py, sys
+table = h5py.File("polls.h5")["scope_profile"][sys.argv[1]]
+columns = [[value.decode() if isinstance(value, bytes) else int(value) for value in table[name]]
+           for name in sys.argv[2].split()]
+got, expected = list(zip(*columns)), eval(f"({sys.argv[3]})")
+assert got == expected, got' "$@"
+}
+ok 'each poll is counted under its own label' table polls 'ranks regions counts busy_ns' "
+    [(0, '$test', 115, 260), (0, '${test/64/32}', 10, 10), (0, '$probe', 12, 25)]
+    + [(rank, *row) for rank in (1, 2, 3)
+       for row in (('$test', 110, 210), ('${test/64/32}', 10, 10), ('$probe', 12, 25))]"
+refused=mpi:send\ kind=point-to-point\ bytes=64\ peer=4\ root=-1\ tag=99\ comm=0
+ok 'failed calls are counted by error class' table failed 'ranks regions error_classes counts' "
+    [(rank, *row) for rank in range(4)
+     for row in (('$probe', 5, 1), ('$refused', 4, 1), ('$refused', 6, 2))]"
+ok 'a pause that does not end lasts to the end of the session' \
+    table pauses 'ranks start_ns duration_ns' '[(0, 6650, 10), (1, 6650, 10), (1, 6900, 101)]'
+ok 'communicators have names and groups' \
+    table communicators 'id kind parent name size members remote_size remote_members' "
+    [(0, 'intra', -1, 'MPI_COMM_WORLD', 4, '0-3', 0, ''), (1, 'intra', -1, 'MPI_COMM_SELF', 1, '', 0, ''),
+     (2, 'intra', 0, 'hälo', 4, '0-3', 0, ''), (3, 'inter', 0, '', 2, '0-1', 2, '2-3')]"
+ok 'every rank has a handle of each' table communicator_handles 'id rank local_id local_rank handle' '
+    [(id, rank, id, (rank, 0, rank, rank % 2)[id], 100 + id) for rank in range(4) for id in range(4)]'
+ok 'what did not happen has no table' "$python" -c '
+import h5py
+plain, polls = (h5py.File(name) for name in ("plain.h5", "polls.h5"))
+assert set(polls["scope_profile"]) - set(plain["scope_profile"]) == {"polls", "failed", "pauses"}
+assert "scope_profile_paused_ns" not in plain["metadata"].attrs
+assert polls["metadata"].attrs["scope_profile_paused_ns"] == 121'
+for kind in plain threads cut large polls; do
     ok "scope-profiler inspect $kind" "$python" -m scope_profiler inspect "$kind.h5"
 done
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the fold that need no file: nesting, names, communicators. */
+/* The parts of the fold that need no file: nesting, names, communicators, pauses, tallies. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "merge/communicators.h"
 #include "merge/lane.h"
 #include "merge/names.h"
+#include "merge/pauses.h"
+#include "merge/tally.h"
 
 /* --- nesting: calls come in the order of their ends --------------------------------------------
  */
@@ -310,4 +312,108 @@ Test(communicators, naming_in_a_loop_takes_no_memory)
     cr_expect_str_eq(communicator_name(&communicators.list[39]), "step 99999");
     cr_expect_str_eq(communicator_name(&communicators.list[0]), "step 99960");
     communicators_release(&communicators);
+}
+
+/* --- pauses ------------------------------------------------------------------------------------
+ */
+
+/* Takes what there is and compares with pairs of start and end, 0 behind the last. */
+static void expect_pauses(struct pauses *pauses, const uint64_t *expected)
+{
+    uint64_t start, end;
+    for (; *expected; expected += 2) {
+        cr_assert(pauses_take(pauses, &start, &end));
+        cr_expect_eq(start, expected[0], "%lu", (unsigned long)start);
+        cr_expect_eq(end, expected[1], "%lu", (unsigned long)end);
+    }
+    cr_expect(!pauses_take(pauses, &start, &end));
+}
+
+Test(pauses, last_from_the_first_pause_to_the_next_going_on)
+{
+    struct pauses pauses = {0};
+    pauses_add(&pauses, false, 5); /* was not paused */
+    pauses_add(&pauses, true, 10);
+    pauses_add(&pauses, true, 12);
+    pauses_add(&pauses, false, 20);
+    pauses_add(&pauses, false, 25);
+    pauses_add(&pauses, true, 30);
+    expect_pauses(&pauses, (const uint64_t[]){10, 20, 0});
+    pauses_add(&pauses, false, 40); /* the session's end */
+    expect_pauses(&pauses, (const uint64_t[]){30, 40, 0});
+    pauses_add(&pauses, false, 50);
+    expect_pauses(&pauses, (const uint64_t[]){0});
+    pauses_release(&pauses);
+}
+
+Test(pauses, of_one_thread_may_be_ended_by_another)
+{
+    struct pauses pauses = {0};
+    pauses_add(&pauses, true, 10); /* one thread's */
+    pauses_add(&pauses, true, 30);
+    pauses_add(&pauses, true, 50);
+    pauses_add(&pauses, false, 20); /* the other's */
+    pauses_add(&pauses, false, 40);
+    pauses_add(&pauses, false, 50); /* at once */
+    expect_pauses(&pauses, (const uint64_t[]){10, 20, 30, 40, 50, 50, 0});
+    pauses_release(&pauses);
+}
+
+Test(pauses, that_begin_after_the_session_are_none)
+{
+    struct pauses pauses = {0};
+    pauses_add(&pauses, true, 100);
+    pauses_add(&pauses, false, 90);
+    expect_pauses(&pauses, (const uint64_t[]){0});
+    pauses_release(&pauses);
+}
+
+Test(pauses, by_the_million_take_no_memory)
+{
+    struct pauses pauses = {0};
+    uint64_t start, end, count = 0, sum = 0;
+    for (uint64_t i = 0; i < 1000000; i++) {
+        cr_assert_eq(pauses_add(&pauses, true, 10 * i), 0);
+        cr_assert_eq(pauses_add(&pauses, false, 10 * i + 3), 0);
+        while (pauses_are_many(&pauses) && pauses_take(&pauses, &start, &end)) {
+            count++;
+            sum += end - start;
+        }
+    }
+    while (pauses_take(&pauses, &start, &end)) {
+        count++;
+        sum += end - start;
+    }
+    cr_expect_eq(count, 1000000);
+    cr_expect_eq(sum, 3000000);
+    cr_expect_leq(pauses.room, 1 << 17);
+    pauses_release(&pauses);
+}
+
+/* --- tallies -----------------------------------------------------------------------------------
+ */
+
+Test(tally, adds_up_what_is_of_the_same)
+{
+    struct tally tally = {0};
+    for (uint32_t i = 0; i < 100000; i++) {
+        struct tally_row row = {
+            .rank = i % 3, .region = i % 5, .error_class = -(int32_t)(i % 2), .count = i, .ns = 2};
+        cr_assert_eq(tally_add(&tally, &row), 0);
+    }
+    cr_expect_leq(tally.room, 128, "memory grows with what is different");
+    tally_settle(&tally);
+    cr_assert_eq(tally.count, 30);
+    uint64_t sum = 0;
+    int64_t ns = 0;
+    for (size_t i = 0; i < 30; i++) {
+        cr_expect_eq(tally.rows[i].rank, i / 10);
+        cr_expect_eq(tally.rows[i].region, i / 2 % 5);
+        cr_expect_eq(tally.rows[i].error_class, (int)(i % 2) - 1);
+        sum += tally.rows[i].count;
+        ns += tally.rows[i].ns;
+    }
+    cr_expect_eq(sum, UINT64_C(100000) * 99999 / 2);
+    cr_expect_eq(ns, 200000);
+    tally_release(&tally);
 }

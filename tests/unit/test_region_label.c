@@ -36,6 +36,30 @@ Test(region_label, a_wait_names_the_request)
                      "mpi:wait kind=wait bytes=64 peer=0 root=-1 tag=17 comm=0 request=irecv");
 }
 
+/* What polls of several requests and of several operations have in common. */
+Test(region_label, polls_keep_what_they_have_in_common)
+{
+    struct region_label label = {.operation = "test",
+                                 .request = "irecv",
+                                 .kind = KIND_POLL,
+                                 .bytes = -1,
+                                 .peer = -1,
+                                 .root = -1,
+                                 .tag = 17,
+                                 .communicator = 2};
+    char text[REGION_LABEL_SIZE];
+    region_label_print(&label, text);
+    cr_assert_str_eq(text,
+                     "mpi:test kind=poll bytes=-1 peer=-1 root=-1 tag=17 comm=2 request=irecv");
+    label.operation = "poll";
+    label.request = "mixed";
+    label.tag = -1;
+    label.communicator = -1;
+    region_label_print(&label, text);
+    cr_assert_str_eq(text,
+                     "mpi:poll kind=poll bytes=-1 peer=-1 root=-1 tag=-1 comm=-1 request=mixed");
+}
+
 Test(region_label, the_longest_label_and_tags_fit)
 {
     char name[200];
