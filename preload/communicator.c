@@ -121,18 +121,29 @@ static void remove_at(uint32_t hole)
     memo_invalidate();
 }
 
-/* Adds with the lock held; a handle that is still known was freed behind our back. */
-static struct communicator *add(uint64_t handle, const struct communicator_answer *answer)
+/* Makes a place for a handle, with the lock held; one that is still known was freed behind our
+ * back. NULL when memory is out. */
+static struct communicator *add_handle(uint64_t handle)
 {
     struct communicator *c = make_room() ? take() : NULL;
-    if (!c) {
-        pages_give(answer->runs, answer->run_room);
+    if (!c)
         return NULL;
-    }
     uint32_t known = slot_of(handle);
     if (buckets[known])
         remove_at(known);
     c->handle = handle;
+    put(buckets, bucket_mask, c);
+    live++;
+    return c;
+}
+
+static struct communicator *add(uint64_t handle, const struct communicator_answer *answer)
+{
+    struct communicator *c = add_handle(handle);
+    if (!c) {
+        pages_give(answer->runs, answer->run_room);
+        return NULL;
+    }
     c->peers = answer->peers;
     c->neighbors = -1;
     c->run_room = answer->run_room;
@@ -149,8 +160,6 @@ static struct communicator *add(uint64_t handle, const struct communicator_answe
         .run_count = answer->run_count,
         .runs = answer->runs,
     };
-    put(buckets, bucket_mask, c);
-    live++;
     return c;
 }
 
@@ -252,11 +261,14 @@ struct communicator *communicator_add(uint64_t handle, struct communicator *pare
     return c;
 }
 
-struct communicator *communicator_add_joined(uint64_t handle, uint64_t tag_hash,
+struct communicator *communicator_add_joined(uint64_t handle, const struct communicator *parent,
+                                             uint64_t tag_hash,
                                              const struct communicator_answer *answer)
 {
     lock_take(&table_lock);
     struct communicator *c = add(handle, answer);
+    if (c && parent)
+        c->facts.parent = (int32_t)parent->facts.id;
     if (c && tag_hash && c->facts.run_count > 0) {
         uint64_t members = members_hash(c);
         if (c->facts.kind == COMMUNICATOR_INTRA)
@@ -266,6 +278,22 @@ struct communicator *communicator_add_joined(uint64_t handle, uint64_t tag_hash,
     }
     lock_give(&table_lock);
     return c;
+}
+
+void communicator_add_owned(uint64_t handle, const struct communicator *on)
+{
+    lock_take(&table_lock);
+    struct communicator *c = add_handle(handle);
+    if (c) {
+        c->facts = on->facts;
+        c->run_room = on->run_room;
+        c->facts.runs = on->run_room ? pages_take(on->run_room) : NULL;
+        if (c->facts.runs)
+            memcpy((void *)(uintptr_t)c->facts.runs, on->facts.runs, on->run_room);
+        else
+            c->facts.run_count = 0;
+    }
+    lock_give(&table_lock);
 }
 
 struct communicator *communicator_add_parent(uint64_t handle,

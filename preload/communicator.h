@@ -56,9 +56,14 @@ struct communicator *communicator_add(uint64_t handle, struct communicator *pare
                                       uint32_t creation, const struct communicator_answer *answer);
 
 /* Adds a communicator whose creation was collective over itself: its key is made of its members and
- * the tag (tag_hash; 0: no key). As communicator_add else. */
-struct communicator *communicator_add_joined(uint64_t handle, uint64_t tag_hash,
+ * the tag (tag_hash; 0: no key). parent may be NULL. As communicator_add else. */
+struct communicator *communicator_add_joined(uint64_t handle, const struct communicator *parent,
+                                             uint64_t tag_hash,
                                              const struct communicator_answer *answer);
+
+/* Lets the handle of a window or file, which was made on the communicator, lead to the same facts,
+ * also when the communicator itself was freed. */
+void communicator_add_owned(uint64_t handle, const struct communicator *on);
 
 /* Adds the communicator to those who spawned this world. As communicator_add else. */
 struct communicator *communicator_add_parent(uint64_t handle,
@@ -67,7 +72,7 @@ struct communicator *communicator_add_parent(uint64_t handle,
 /* The communicator behind a handle, or NULL. */
 struct communicator *communicator_find(uint64_t handle);
 
-/* Forgets a handle that MPI has freed. */
+/* Forgets a handle that MPI has freed, of whatever kind. */
 void communicator_forget(uint64_t handle);
 
 /* Hashes that are the same in every process; never 0. */

@@ -16,6 +16,8 @@
 #define REQUEST_NULL ((MPI_Request)ABI_REQUEST_NULL)
 #define OP_NO_OP ((MPI_Op)ABI_NO_OP)
 
+enum { DATATYPE_HUGE = -2 };
+
 static int (*type_size)(MPI_Datatype, int *);
 
 static int family_attach(void *library)
@@ -33,7 +35,7 @@ static inline __attribute__((always_inline)) int64_t datatype_size(MPI_Datatype 
     if ((datatype & ABI_HANDLE_KIND_MASK) != ABI_DATATYPE_NULL || datatype == ABI_DATATYPE_NULL ||
         type_size(datatype, &size) != MPI_SUCCESS)
         return -1;
-    return size >= 0 ? size : -1;
+    return size >= 0 ? size : DATATYPE_HUGE;
 }
 
 static bool is_communicator(MPI_Comm comm)

@@ -26,6 +26,8 @@ static struct {
 #define REQUEST_NULL openmpi.null_request
 #define OP_NO_OP openmpi.no_op
 
+enum { DATATYPE_HUGE = -2 };
+
 /* A program that is not position independent holds its own copy of the library's objects, and its
  * address is the one that both use: what the program sees is asked first. */
 static void *object(void *library, const char *name)
@@ -56,7 +58,7 @@ static inline __attribute__((always_inline)) int64_t datatype_size(MPI_Datatype 
     if (!datatype || datatype == openmpi.null_datatype ||
         openmpi.type_size(datatype, &size) != MPI_SUCCESS)
         return -1;
-    return size >= 0 ? size : -1;
+    return size >= 0 ? size : DATATYPE_HUGE;
 }
 
 static bool is_communicator(MPI_Comm comm)

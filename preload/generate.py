@@ -9,12 +9,13 @@ import sys
 
 ATTRIBUTES = {
     "bytes", "peer", "tag", "comm", "root", "local", "creates", "clones", "joins", "parent", "frees",
-    "names", "requests", "finished", "flag", "resolves", "invalidates", "special", "variadic", "twin",
-    "init", "large",
+    "owns", "disowns", "names", "requests", "finished", "flag", "resolves", "invalidates", "helps",
+    "special", "variadic", "twin", "init", "large",
 }
 DERIVING = {"twin", "init", "large"}
 # Which other attributes' work is needed for the labels of later calls, recorded or not.
-HOOKS = {"creates", "clones", "joins", "parent", "frees", "names", "requests", "invalidates", "special"}
+HOOKS = {"creates", "clones", "joins", "parent", "frees", "owns", "disowns", "names", "requests",
+         "invalidates", "special"}
 KINDS = {
     "point-to-point", "collective", "wait", "poll", "one-sided", "io", "communicator", "topology",
     "other",
@@ -42,6 +43,16 @@ class Function:
         if attribute in self.attributes:
             return self.attributes[attribute]
         return next((name for name in parameter_names if name in self.names), None)
+
+    @property
+    def owned(self):
+        """The parameter that was made on a communicator: a window or a file."""
+        return next((name for name in ("win", "fh") if name in self.names), None)
+
+    def handle(self, name):
+        """A window or file, or a pointer to one, as a number."""
+        value = f"*{name}" if "*" in self.parameter_type(name) else name
+        return f"FILE_HANDLE({value})" if name == "fh" else f"HANDLE({value})"
 
     def parameter_type(self, name):
         declaration = next(d for d, n in self.parameters if n == name)
@@ -184,14 +195,17 @@ def signature(function):
     fields = {name: function.field(name, *FIELD_PARAMETERS.get(name, ()))
               for name in ("bytes", "peer", "tag", "comm", "root")}
     comm, peer, root = fields["comm"], fields["peer"], fields["root"]
-    if function.attributes.keys() & {"frees"}:
-        comm = "comm ? *comm : COMM_NULL"
+    communicator = f"COMMUNICATOR({comm})" if comm else "-1"
+    if "frees" in function.attributes:
+        communicator = "COMMUNICATOR(comm ? *comm : COMM_NULL)"
+    elif not comm and function.owned:
+        communicator = f"OWNER({function.handle(function.owned)})"
     values = {
         "bytes": fields["bytes"] or "-1",
         "peer": f"PEER({peer})" if peer else "PEER_NONE",
         "root": f"PEER({root})" if root else "PEER_NONE",
         "tag": f"TAG({fields['tag']})" if fields["tag"] else "-1",
-        "communicator": f"COMMUNICATOR({comm})" if comm else "-1",
+        "communicator": communicator,
     }
     return initialisers + [f".{name} = {value}" for name, value in values.items()]
 
@@ -205,6 +219,7 @@ def memo_words(function):
         return None  # seldom called in a loop: not worth the compiler's time
     text = " ".join(expression for field in ("bytes", "peer", "tag", "comm", "root")
                     if (expression := function.field(field, *FIELD_PARAMETERS.get(field, ()))))
+    text += " " + (function.owned or "")
     if re.search(r"SUM|OWN|NEIGHBORS|\*", text) or attributes.get("resolves") == "true":
         return None
     ints, handles = [], []
@@ -233,6 +248,12 @@ def hooks(function):
     if "frees" in attributes:
         before.append("uint64_t freed = HANDLE(comm ? *comm : COMM_NULL);")
         after.append("if (result == MPI_SUCCESS)\n    communicator_forget(freed);")
+    if "disowns" in attributes:
+        before.append(f"uint64_t disowned = {function.handle(attributes['disowns'])};")
+        after.append("if (result == MPI_SUCCESS)\n    communicator_forget(disowned);")
+    if "owns" in attributes:
+        after.append("if (result == MPI_SUCCESS)\n    communicator_owns(&call, comm, "
+                     f"{function.handle(attributes['owns'])});")
     if "creates" in attributes:
         after.append(f"communicator_made(&call, result, comm, {attributes['creates']}, false);")
     if "clones" in attributes:
@@ -240,7 +261,8 @@ def hooks(function):
     if "joins" in attributes:
         tag = next((name for name in ("tag", "stringtag") if name in function.names), None)
         tag = f"TAG_HASH({tag})" if tag else "0"
-        after.append(f"communicator_joined(&call, result, {attributes['joins']}, {tag});")
+        parent = "comm" if "comm" in function.names else "COMM_NULL"
+        after.append(f"communicator_joined(&call, result, {attributes['joins']}, {tag}, {parent});")
     if "parent" in attributes:
         after.append(f"communicator_parent(&call, result, {attributes['parent']});")
     if "names" in attributes:
@@ -282,8 +304,9 @@ def completing_body(function):
     before = [completion_begin(function)]
     if function.statuses:
         before.append(f"{function.statuses} = completion_statuses(&completion, {function.statuses});")
+    polls = "true" if function.polls else "false"
     return [*before, *begin_and_call(function),
-            f"completion_end(&completion, &call, &signature, result, {finished(function)});"]
+            f"completion_end(&completion, &call, &signature, result, {finished(function)}, {polls});"]
 
 
 def polling_body(function, words):
@@ -353,17 +376,27 @@ def long_way(function, words):
     return ((word_array(words) if words else "") +
             f"struct call call;\n"
             f"int result;\n"
+            f"{helping(function)}"
             f"if (!call_enter(&call, caller, pmpi))\n"
             f"    return next({function.arguments});\n"
             f"{body(function, words)}\n"
             f"return result;")
 
 
+def helping(function):
+    """Passes on a call that the Fortran layer makes for itself."""
+    if "helps" not in function.attributes:
+        return ""
+    name, passed = function.name, f"{function.arguments}, next, caller, pmpi"
+    call = f"silent_{name}({passed})" if function.hooked else f"next({function.arguments})"
+    return (f'if (objects_is_fortran_helper(caller, "{function.operation}"))\n    return {call};\n')
+
+
 def short_way(function, words, pmpi):
     """The wrapper of a call that its thread has made before; hands others on to the long way."""
     return (word_array(words) +
             f"char frame;\n"
-            f"const struct memo *memo = recorder_repeat(&frame, word, {len(words)});\n"
+            f"const struct memo *memo = recorder_repeat(word, {len(words)});\n"
             f"if (__builtin_expect(!memo, 0))\n"
             f"    {long_call(function, pmpi)}\n" +
             (short_poll(function) if "flag" in function.attributes else short_call(function)))
@@ -484,11 +517,11 @@ def wrappers(functions):
     banner()
     functions = [f for f in functions if "variadic" not in f.attributes]
     quiet_ones = [f for f in functions if "local" not in f.attributes or f.hooked]
-    for function in functions:
-        print(wrapper(function))
     for function in quiet_ones:
         if not always_recorded(function):
             print(quiet(function))
+    for function in functions:
+        print(wrapper(function))
     wrapper_entries("wrapper_table", functions, "wrap")
     wrapper_entries("quiet_table", quiet_ones, "quiet")
 

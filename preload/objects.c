@@ -55,6 +55,11 @@ static enum object_class classify(const char *path)
     return OBJECT_PROGRAM;
 }
 
+static bool holds(const struct object *object, const void *address)
+{
+    return (uintptr_t)address >= object->low && (uintptr_t)address < object->high;
+}
+
 static int add_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct objects *objects = data;
@@ -72,7 +77,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *data)
         object->low = low < object->low ? low : object->low;
         object->high = high > object->high ? high : object->high;
     }
-    object->class = classify(object->name);
+    object->class = holds(object, (void *)(uintptr_t)classify) ? OBJECT_OWN : classify(object->name);
     objects->loads = info->dlpi_adds;
     return 0;
 }
@@ -149,6 +154,27 @@ bool objects_holds_any(const void *address, void *const *functions, size_t count
     return false;
 }
 
+static bool is_fortran_helper(const void *address, const char *operation)
+{
+    Dl_info info;
+    if (objects_class_of(address) != OBJECT_MPI_FORTRAN || !dladdr || !dladdr(address, &info))
+        return false;
+    return !info.dli_sname || !strcasestr(info.dli_sname, operation);
+}
+
+bool objects_is_fortran_helper(const void *address, const char *operation)
+{
+    enum { ANSWERS = 64 };
+    static uintptr_t answers[ANSWERS]; /* an address << 1 | what was found for it */
+    uintptr_t *place = &answers[(uintptr_t)address / 4 % ANSWERS];
+    uintptr_t known = __atomic_load_n(place, __ATOMIC_RELAXED), asked = (uintptr_t)address << 1;
+    if ((known & ~(uintptr_t)1) != asked || !address) {
+        known = asked | is_fortran_helper(address, operation);
+        __atomic_store_n(place, known, __ATOMIC_RELAXED);
+    }
+    return known & 1;
+}
+
 bool objects_defines(const void *address, const char *name)
 {
     struct object object;
@@ -165,11 +191,6 @@ bool objects_defines(const void *address, const char *name)
 static void *open_loaded(const struct object *object)
 {
     return *object->name ? dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-}
-
-static bool holds(const struct object *object, const void *address)
-{
-    return (uintptr_t)address >= object->low && (uintptr_t)address < object->high;
 }
 
 static void *open_if_mpi(const struct object *object)

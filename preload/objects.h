@@ -10,6 +10,7 @@ enum object_class {
     OBJECT_PROGRAM,     /* the user's program and libraries */
     OBJECT_MPI,         /* the MPI library and its plugins */
     OBJECT_MPI_FORTRAN, /* its Fortran layer, which calls MPI for the program */
+    OBJECT_OWN,         /* this library */
 };
 
 /* What the object that holds address is. Safe in any thread; may read the loader's list of objects
@@ -18,6 +19,10 @@ enum object_class objects_class_of(const void *address);
 
 /* True if the object that holds address holds one of the functions as well, which may be NULL. */
 bool objects_holds_any(const void *address, void *const *functions, size_t count);
+
+/* True if address lies in a Fortran layer, but not in its own routine for operation ("comm_size"): the
+ * layer asks for itself. */
+bool objects_is_fortran_helper(const void *address, const char *operation);
 
 /* True if the object that holds address defines a symbol of this name. */
 bool objects_defines(const void *address, const char *name);

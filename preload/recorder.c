@@ -183,6 +183,7 @@ static bool is_internal(const void *caller, bool pmpi)
 {
     switch (objects_class_of(caller)) {
     case OBJECT_MPI:
+    case OBJECT_OWN: /* it passed a call on to a function that ends in a jump to another */
         return true;
     case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
         return false;
@@ -303,14 +304,34 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     errno = error;
 }
 
+/* True if a call at this frame is not inside another one. The stack grows down: a frame that is not
+ * below the one that seems to be running proves that the latter was left by longjmp or an
+ * exception. */
+static bool is_outermost(const struct recorder_thread *thread, const void *frame)
+{
+    return (uintptr_t)frame >= (uintptr_t)thread->frame;
+}
+
+/* The call in flight was left without coming back. When is not known: its event has no duration. */
+static void write_left(struct recorder_thread *thread)
+{
+    const struct trace_slot *slot = thread->stream.slot;
+    if (slot->signature == 0)
+        return;
+    trace_stream_failed(&thread->stream, TRACE_FAILED_LEFT);
+    trace_stream_event(&thread->stream, slot->signature - 1, slot->start, slot->start);
+}
+
 bool call_enter(struct call *call, const void *caller, bool pmpi)
 {
     struct recorder_thread *thread = recorder_thread;
     if (!thread && !(thread = thread_open()))
         return false;
-    bool outermost = recorder_is_outermost(thread, call);
+    bool outermost = is_outermost(thread, call);
     if (!outermost && is_internal(caller, pmpi))
         return false;
+    if (outermost && thread->frame)
+        write_left(thread);
     call->thread = thread;
     call->outer = outermost ? NULL : thread->frame;
     thread->frame = call;

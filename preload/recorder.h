@@ -116,15 +116,6 @@ void recorder_pause(bool paused);
 /* Writes a communicator's definition into the thread's stream. */
 void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c);
 
-/* True if a call at this frame is not inside another one. The stack grows down: a frame that is not
- * below the one that seems to be running proves that the latter was left by longjmp or an
- * exception. */
-static inline __attribute__((always_inline)) bool
-recorder_is_outermost(const struct recorder_thread *thread, const void *frame)
-{
-    return (uintptr_t)frame >= (uintptr_t)thread->frame;
-}
-
 /* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
  * MPI library calls itself. */
 bool call_enter(struct call *call, const void *caller, bool pmpi);
@@ -179,20 +170,20 @@ static inline void call_remember(const struct call *call, const uint64_t *word, 
     memo->origin = origin;
 }
 
-/* The memo of an outermost call, or NULL: the call then goes the long way. frame: an address in the
- * wrapper's frame. */
+/* The memo of a call while no other runs, or NULL: the call then goes the long way. */
 static inline __attribute__((always_inline)) const struct memo *
-recorder_repeat(const void *frame, const uint64_t *word, size_t count)
+recorder_repeat(const uint64_t *word, size_t count)
 {
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(!thread, 0))
         return NULL;
     const struct memo *memo = memo_at(thread->memos, word, count);
-    bool repeats = recorder_is_outermost(thread, frame) && memo_is(memo, word, count);
+    bool repeats = !thread->frame && memo_is(memo, word, count);
     return __builtin_expect(repeats, 1) ? memo : NULL;
 }
 
-/* Begins a call that has a memo: it is in flight from now on. Returns its start in ticks. */
+/* Begins a call that has a memo: it is in flight from now on. frame: an address in the wrapper's
+ * frame. Returns its start in ticks. */
 static inline __attribute__((always_inline)) uint64_t call_repeat(const void *frame,
                                                                   const struct memo *memo)
 {

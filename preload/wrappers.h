@@ -4,7 +4,7 @@
  * Included once by each family_*.c, behind the family's ABI header and these of its own:
  *     HANDLE(h)                          a handle as a number
  *     COMM_WORLD, COMM_SELF, COMM_NULL, REQUEST_NULL, OP_NO_OP
- *     int64_t datatype_size(MPI_Datatype)      bytes; -1: cannot be known
+ *     int64_t datatype_size(MPI_Datatype)      bytes; DATATYPE_HUGE; -1: cannot be known
  *     bool is_communicator(MPI_Comm)           false: no handle that may be asked about
  *     uint64_t fortran_handle(MPI_Comm)
  *     int64_t status_bytes(const MPI_Status *) bytes received
@@ -18,12 +18,14 @@
 #include "preload/communicator.h"
 #include "preload/dispatch.h"
 #include "preload/glibc_compat.h"
+#include "preload/objects.h"
 #include "preload/pages.h"
 #include "preload/recorder.h"
 #include "preload/request.h"
 
 #define STATUS_IGNORE ABI_STATUS_IGNORE
 #define UNDEFINED ABI_UNDEFINED
+#define FILE_HANDLE(file) ((uint64_t)(uintptr_t)(file)) /* a pointer in all families */
 
 /* What the wrappers ask the MPI library, past everybody's interposition. */
 #define MPI_QUESTIONS(X)                                                                           \
@@ -42,7 +44,7 @@
     X(Query_thread, (int *))                                                                       \
     X(Test_cancelled, (const MPI_Status *, int *))                                                 \
     X(Topo_test, (MPI_Comm, int *))                                                                \
-    X(Type_size, (MPI_Datatype, int *))
+    X(Type_size_x, (MPI_Datatype, MPI_Count *))
 
 static struct {
 #define QUESTION(name, parameters) int(*name) parameters;
@@ -62,9 +64,18 @@ static int attach(void *library)
 
 /* --- sizes, ranks, tags ----------------------------------------------------------------------- */
 
+/* Of one that an int cannot hold. */
+static __attribute__((noinline, cold)) int64_t huge_size(MPI_Datatype datatype)
+{
+    MPI_Count size;
+    return ask.Type_size_x(datatype, &size) == MPI_SUCCESS ? (int64_t)size : -1;
+}
+
 static inline int64_t bytes_of(int64_t count, MPI_Datatype datatype)
 {
     int64_t size = datatype_size(datatype), bytes;
+    if (__builtin_expect(size == DATATYPE_HUGE, 0))
+        size = huge_size(datatype);
     if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes))
         return -1;
     return bytes;
@@ -227,6 +238,15 @@ static bool add_predefined(MPI_Comm comm)
     return ask_communicator(comm, &answer) && communicator_add_predefined(HANDLE(comm), &answer);
 }
 
+static void communicator_use(struct recorder_thread *thread, uint64_t handle,
+                             struct communicator *c, uint32_t generation)
+{
+    recorder_define_communicator(thread, c);
+    thread->communicator = c;
+    thread->communicator_handle = handle;
+    thread->communicator_generation = generation;
+}
+
 /* The communicator behind a handle that the thread did not use last. */
 static struct communicator *communicator_fetch(struct recorder_thread *thread, MPI_Comm comm)
 {
@@ -238,12 +258,8 @@ static struct communicator *communicator_fetch(struct recorder_thread *thread, M
         if (ask_communicator(comm, &answer))
             c = communicator_add(HANDLE(comm), NULL, 0, &answer);
     }
-    if (!c)
-        return NULL;
-    recorder_define_communicator(thread, c);
-    thread->communicator = c;
-    thread->communicator_handle = HANDLE(comm);
-    thread->communicator_generation = generation;
+    if (c)
+        communicator_use(thread, HANDLE(comm), c, generation);
     return c;
 }
 
@@ -320,7 +336,22 @@ static int64_t neighbors(struct recorder_thread *thread, MPI_Comm comm)
     return c->neighbors;
 }
 
+/* The id of the communicator that a window or file was made on. */
+static int32_t owner_id(struct recorder_thread *thread, uint64_t handle)
+{
+    uint32_t generation = __atomic_load_n(&memo_generation, __ATOMIC_ACQUIRE);
+    if (thread->communicator_handle != handle || !thread->communicator ||
+        thread->communicator_generation != generation) {
+        struct communicator *c = communicator_find(handle);
+        if (!c)
+            return -1;
+        communicator_use(thread, handle, c, generation);
+    }
+    return (int32_t)thread->communicator->facts.id;
+}
+
 #define COMMUNICATOR(comm) communicator_id(call.thread, comm)
+#define OWNER(handle) owner_id(call.thread, handle)
 #define PEERS(comm) communicator_peers(call.thread, comm)
 #define OWN_SIZE(comm) communicator_size(call.thread, comm)
 #define OWN(counts, comm) own_count(call.thread, counts, sizeof *(counts), comm)
@@ -380,16 +411,28 @@ static inline uint64_t tag_hash_text(const char *tag)
 #define TAG_HASH(tag) _Generic((tag), int: tag_hash_number, const char *: tag_hash_text)(tag)
 
 /* After a creation that is collective over the new communicator alone. tag_hash 0: there is nothing
- * that all members know. */
+ * that all members know. comm: of which they are members; COMM_NULL: of none. */
 static inline void communicator_joined(struct call *call, int result, const MPI_Comm *made,
-                                       uint64_t tag_hash)
+                                       uint64_t tag_hash, MPI_Comm comm)
 {
     struct communicator_answer answer;
     if (result != MPI_SUCCESS || *made == COMM_NULL || !ask_communicator(*made, &answer))
         return;
-    struct communicator *c = communicator_add_joined(HANDLE(*made), tag_hash, &answer);
+    /* The local communicators of an intercommunicator's two sides are two parents, hence none. */
+    const struct communicator *parent = answer.kind == COMMUNICATOR_INTRA && comm != COMM_NULL
+                                            ? communicator_of(call->thread, comm)
+                                            : NULL;
+    struct communicator *c = communicator_add_joined(HANDLE(*made), parent, tag_hash, &answer);
     if (c)
         recorder_define_communicator(call->thread, c);
+}
+
+/* After a window or file was made on comm. */
+static inline void communicator_owns(struct call *call, MPI_Comm comm, uint64_t handle)
+{
+    const struct communicator *c = communicator_of(call->thread, comm);
+    if (c)
+        communicator_add_owned(handle, c);
 }
 
 /* The communicator to those who spawned this world, each time it is asked for. */
@@ -624,13 +667,13 @@ static void completion_forget(struct completion *completion, const struct call *
         call_scratch_give(call, completion->handles, completion->room);
 }
 
-/* The same, and records it. */
+/* The same, and records it. polls: the call does not wait. */
 static void completion_end(struct completion *completion, struct call *call,
                            struct trace_signature *signature, int result, int done,
-                           const int *indices)
+                           const int *indices, bool polls)
 {
     completion_forget(completion, call, signature, done, indices);
-    if (done == 0) {
+    if (polls && done == 0) {
         call_record_poll(call, signature);
         return;
     }
@@ -638,7 +681,7 @@ static void completion_end(struct completion *completion, struct call *call,
         fail(call->thread, result);
     if (done > 0 && indices)
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
-    if (completion->count != 1)
+    if (completion->count != 1 && done != 0)
         call_relabel(call, signature);
     call_record(call);
 }

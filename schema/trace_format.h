@@ -146,10 +146,13 @@ enum trace_tag {
                                  nothing, was the first of a run */
     TRACE_TAG_POLLED = 10,    /* struct trace_polled, changing: the polls of one signature in the run
                                  before it; the first is counted in */
-    TRACE_TAG_FAILED = 11,    /* varint error class: the call of the next event returned an error */
+    TRACE_TAG_FAILED = 11,    /* varint error class: the call of the next event returned an error, or
+                                 was left without returning: TRACE_FAILED_LEFT */
     TRACE_TAG_PAUSE = 12,     /* varint 1 paused, 0 resumed; varint ticks */
     TRACE_TAG_EVENT = 16
 };
+
+enum { TRACE_FAILED_LEFT = 0 }; /* by longjmp or an exception; 0 is the class of success */
 
 enum {
     TRACE_RECORD_MAX = 3 * 9 + 16

@@ -399,11 +399,16 @@ bool trace_stream_turn(struct trace_stream *stream, size_t need)
     return true;
 }
 
-/* Makes sure a control record with this payload size can be stored without turning the window. */
+/* Makes sure that a record with this payload size can be stored in the window. errno is kept. */
 static bool room_for(struct trace_stream *stream, size_t payload)
 {
     size_t need = payload + 2 * VARINT_MAX + VARINT_HEADROOM;
-    return stream->cursor + need <= stream->end || trace_stream_turn(stream, need);
+    if (stream->cursor + need <= stream->end)
+        return true;
+    int error = errno;
+    bool room = trace_stream_turn(stream, need);
+    errno = error;
+    return room;
 }
 
 static void put_control(struct trace_stream *stream, enum trace_tag tag,
@@ -540,14 +545,11 @@ void trace_stream_pause(struct trace_stream *stream, bool paused, uint64_t ticks
 void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
                         uint64_t end)
 {
-    int error = errno;
     unsigned char payload[VARINT_HEADROOM];
     uint64_t tag = (uint64_t)signature + TRACE_TAG_EVENT;
 
     stream->announced = NULL;
-    bool room = room_for(stream, VARINT_MAX + TRACE_RECORD_MAX);
-    errno = error;
-    if (!room) {
+    if (!room_for(stream, VARINT_MAX + TRACE_RECORD_MAX)) {
         stream->slot->dropped++;
         return;
     }

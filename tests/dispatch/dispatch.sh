@@ -108,10 +108,73 @@ wait wait 8 1 -1 41 0 isend
 wait wait 4 1 -1 40 0 isend
 irecv point-to-point 24 -1 -1 -1 0 -
 isend point-to-point 24 1 -1 50 0 -
-waitall wait 48 -1 -1 -1 0 mixed
-recv point-to-point 36 -1 -1 9 0 - 1 9 40
-recv point-to-point 36 -1 -1 9 0 - 1 9 40" \
+waitall wait 48 -1 -1 -1 0 mixed resolved 1 10 40 0
+recv point-to-point 36 -1 -1 9 0 - resolved 1 9 40
+recv point-to-point 36 -1 -1 9 0 - resolved 1 9 40" \
     "requests with one handle are told apart, wildcards resolved"
+
+profiled "$programs/program" wildcards
+is "$(list labels | grep resolved)" \
+    "wait wait 4 -1 -1 3 0 irecv resolved 1 9 40
+test wait 4 1 -1 -1 0 irecv resolved 1 9 40
+iprobe point-to-point -1 -1 -1 3 0 - resolved 1 9 40
+wait wait 4 -1 -1 3 0 irecv resolved 1 9 40
+test wait 4 1 -1 -1 0 irecv resolved 1 9 40
+iprobe point-to-point -1 -1 -1 3 0 - resolved 1 9 40
+waitall wait 16 -1 -1 3 0 irecv resolved 1 10 40 0 resolved 1 12 40 2
+waitall wait 160 -1 -1 3 0 irecv resolved 1 10 40 0 resolved 1 12 40 2" \
+    "what a wildcard receive got is asked for, but of one that was cancelled"
+profiled "$programs/program" failures
+is "$(list labels | grep barrier)" \
+    "barrier collective 0 -1 -1 -1 0 - failed 13
+barrier collective 0 -1 -1 -1 0 -
+barrier collective 0 -1 -1 -1 0 - failed 13
+barrier collective 0 -1 -1 -1 0 -" "a call that returns an error is recorded as failed, with its class"
+
+# --- polls ----------------------------------------------------------------------------------------
+# The machine may take a process off its processor between two polls, which ends a run.
+profiled "$programs/program" polls
+exact='test poll 4 1 -1 2[0-7] 0 irecv' bare='test poll -1 -1 -1 -1 -1 mixed'
+is "$(list polls | grep iprobe)" \
+    "iprobe poll -1 1 -1 5 0 - 100000
+iprobe poll -1 1 -1 6 0 - 3" "polls are counted by their arguments"
+is "$(list polls | awk '/^test/ {sum += $NF} END {print sum}')" 12000 "and on several requests in turn"
+[[ $(list polls | grep -cE "^($exact|$bare) ") -ge 9 ]]
+result $? "eight requests are told apart, the others counted together"
+[[ $(list polls | tail -n 1) -lt 200 ]]
+result $? "112,003 polls are few events: $(list polls | tail -n 1)"
+is "$(list labels | grep -c '^test wait')" 12 "each test that finds something is an event of its own"
+[[ $(stat -c %s "$directory"/*/*.sptrace) -le 81920 ]]
+result $? "and all in one window"
+profiled SCOPE_PROFILE_WHAT=mpi-calls,polls=all "$programs/program" polls
+is "$(list polls | tail -n 1)" 112003 "polls=all makes each an event"
+
+# --- control --------------------------------------------------------------------------------------
+profiled "$programs/program" control
+recorded "MPI_Pcontrol"
+is "$(list labels | grep -nE 'paused|resumed|^wait')" \
+    "12:paused
+13:resumed
+14:wait wait 12 1 -1 5 0 isend" "pauses are known, and what was started in one"
+profiled SCOPE_PROFILE_WHAT=mpi-calls,start=paused "$programs/program" control
+is "$(list counts)" "send 11
+wait 1" "start=paused records nothing before MPI_Pcontrol(1)"
+is "$(list labels | cut -d' ' -f1 | head -n 3)" "paused
+resumed
+wait" "and says so"
+profiled SCOPE_PROFILER_MPI=0 "$programs/program" plain
+is "$status$messages$output" "0send 20" "SCOPE_PROFILER_MPI=0: the program runs as it does"
+nothing_made "SCOPE_PROFILER_MPI=0"
+mkdir "$work/here"
+(cd "$work/here" && plainly LD_PRELOAD="$preload" SCOPE_PROFILER_MPI=1 "$programs/program" plain
+    echo "$status$messages$output" >../said)
+is "$(<"$work/said")" "0send 20" "SCOPE_PROFILER_MPI=1 without a launcher: the program runs as it does"
+traces=("$work"/here/scope-profile-*-[0-9]*/world-0/rank-000000.sptrace)
+is "$(run "$top_builddir/trace_list" counts "${traces[0]}")" "send 20" "and is recorded in its directory"
+for kinds in wait other+point-to-point; do
+    profiled SCOPE_PROFILE_WHAT=mpi-calls="$kinds" "$programs/program" requests
+    is "$(list labels | cut -d' ' -f2 | sort -u | paste -sd+)" "$kinds" "mpi-calls=$kinds records no other"
+done
 
 # --- threads and processes ------------------------------------------------------------------------
 profiled "$programs/program" threads

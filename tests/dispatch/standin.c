@@ -15,10 +15,12 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank);
 int PMPI_Comm_size(MPI_Comm comm, int *size);
 int PMPI_Comm_test_inter(MPI_Comm comm, int *inter);
+int PMPI_Error_class(int code, int *class);
 int PMPI_Get_library_version(char *text, int *length);
 int PMPI_Group_free(MPI_Group *group);
 int PMPI_Group_translate_ranks(MPI_Group from, int n, const int *ranks, MPI_Group to, int *other);
 int PMPI_Query_thread(int *level);
+int PMPI_Test_cancelled(const MPI_Status *status, int *cancelled);
 int PMPI_Topo_test(MPI_Comm comm, int *topology);
 int PMPI_Type_size(MPI_Datatype datatype, int *size);
 
@@ -85,7 +87,7 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-enum { ERROR = 5 };
+enum { ERROR = 5, STANDIN_CANCELLED = 99 };
 
 int PMPI_Get_library_version(char *text, int *length)
 {
@@ -138,6 +140,18 @@ int PMPI_Query_thread(int *level)
     return MPI_SUCCESS;
 }
 
+int PMPI_Error_class(int code, int *class)
+{
+    *class = code % 100;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Test_cancelled(const MPI_Status *status, int *cancelled)
+{
+    *cancelled = status->MPI_TAG == STANDIN_CANCELLED;
+    return MPI_SUCCESS;
+}
+
 int PMPI_Topo_test(MPI_Comm comm, int *topology)
 {
     (void)comm;
@@ -158,6 +172,7 @@ REFUSED(PMPI_Comm_remote_size, (MPI_Comm comm, int *size))
 REFUSED(PMPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
 REFUSED(PMPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *in, int *out, int *weighted))
 REFUSED(PMPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *count))
+REFUSED(PMPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 
 /* --- functions that do something -------------------------------------------------------------- */
 
@@ -174,20 +189,34 @@ static int do_abort(MPI_Comm comm, int code)
     _exit(code);
 }
 
-static int do_recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Status *status)
+static void tell(MPI_Status *status, int tag)
 {
-    (void)buf, (void)count, (void)datatype, (void)source, (void)tag, (void)comm;
     if (status == MPI_STATUS_IGNORE)
-        return MPI_SUCCESS;
+        return;
     status->MPI_SOURCE = 1;
-    status->MPI_TAG = 9;
+    status->MPI_TAG = tag;
 #ifdef STANDIN_OPENMPI
     status->count = 40;
 #else
     status->count_low = 40;
     status->count_high_and_cancelled = 0;
 #endif
+}
+
+static int do_recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Status *status)
+{
+    (void)buf, (void)count, (void)datatype, (void)source, (void)tag, (void)comm;
+    tell(status, 9);
+    return MPI_SUCCESS;
+}
+
+static int do_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    (void)source, (void)tag, (void)comm;
+    *flag = standin.found;
+    if (*flag)
+        tell(status, 9);
     return MPI_SUCCESS;
 }
 
@@ -211,16 +240,25 @@ static int do_irecv(void *buf, int count, MPI_Datatype datatype, int source, int
 
 static int do_wait(MPI_Request *request, MPI_Status *status)
 {
-    (void)status;
+    tell(status, 9);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
 
+static int do_test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    *flag = standin.found;
+    return *flag ? do_wait(request, status) : MPI_SUCCESS;
+}
+
+/* The second one was cancelled. */
 static int do_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    (void)statuses;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (statuses != MPI_STATUS_IGNORE)
+            tell(&statuses[i], i == 1 ? STANDIN_CANCELLED : 10 + i);
         requests[i] = MPI_REQUEST_NULL;
+    }
     return MPI_SUCCESS;
 }
 
@@ -248,8 +286,10 @@ static void *const meanings[FUNCTION_COUNT] = {
     [FUNCTION_MPI_Init_thread] = (void *)do_init_thread,
     [FUNCTION_MPI_Abort] = (void *)do_abort,
     [FUNCTION_MPI_Recv] = (void *)do_recv,
+    [FUNCTION_MPI_Iprobe] = (void *)do_iprobe,
     [FUNCTION_MPI_Isend] = (void *)do_isend,
     [FUNCTION_MPI_Irecv] = (void *)do_irecv,
+    [FUNCTION_MPI_Test] = (void *)do_test,
     [FUNCTION_MPI_Wait] = (void *)do_wait,
     [FUNCTION_MPI_Waitall] = (void *)do_waitall,
     [FUNCTION_MPI_Allreduce] = (void *)do_allreduce,

@@ -27,6 +27,6 @@ int main()
     }
     MPI_Allreduce(nullptr, nullptr, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Finalize();
-    std::printf("allreduce 1\nsend 100\n");
+    std::printf("allreduce 11\nsend 100\n");
     return caught == 10 ? 0 : 1;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace_list counts|labels|state|nesting TRACE: what a test wants to know of a trace, as text.
+/* trace_list counts|labels|polls|state|nesting TRACE: what a test wants to know of a trace, as text.
  *
- *     counts   OPERATION COUNT, sorted, without MPI_Init and MPI_Finalize
- *     labels   each event in order: operation kind bytes peer root tag comm origin [source tag
- * bytes] state    phase, reason it stopped for, dropped events, streams nesting  each event in
- * order: its depth, operation
+ *     counts    OPERATION COUNT, sorted, without MPI_Init and MPI_Finalize
+ *     labels    each event in order: operation kind bytes peer root tag comm origin, then what was
+ *               told of it: resolved SOURCE TAG BYTES [INDEX], failed CLASS; paused and resumed
+ *     polls     polls that found nothing: operation kind bytes peer root tag comm origin COUNT, in
+ *               order of the first; then the number of events they are
+ *     state     phase, reason it stopped for, dropped events, streams
+ *     nesting   each event in order: its depth, operation
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,25 +67,89 @@ static void state(void)
            (unsigned long long)dropped, trace_reader_stream_count(reader));
 }
 
-static void label(const struct trace_record *record, const struct trace_record *resolve)
+static void print_signature(uint32_t stream, uint32_t id)
 {
-    const struct trace_signature *s =
-        trace_reader_signature(reader, record->stream, record->event.signature);
-    const struct trace_operation *operation =
-        trace_reader_operation(reader, record->stream, s->operation);
-    const char *origin = "-";
-    if (s->origin == ORIGIN_UNKNOWN)
-        origin = "unknown";
-    else if (s->origin == ORIGIN_MIXED)
-        origin = "mixed";
-    else if (s->origin != ORIGIN_NONE)
-        origin = trace_reader_operation(reader, record->stream, s->origin - 1)->name;
+    const struct trace_signature *s = trace_reader_signature(reader, stream, id);
+    const struct trace_operation *operation = trace_reader_operation(reader, stream, s->operation);
+    const char *origin = trace_reader_origin(reader, stream, s);
     printf("%s %s %lld %d %d %d %d %s", operation->name, mpi_kind_word(operation->kind),
-           (long long)s->bytes, s->peer, s->root, s->tag, s->communicator, origin);
-    if (resolve->type == RECORD_RESOLVE)
-        printf(" %lld %lld %lld", (long long)resolve->resolve.source,
-               (long long)resolve->resolve.tag, (long long)resolve->resolve.bytes);
-    printf("\n");
+           (long long)s->bytes, s->peer, s->root, s->tag, s->communicator, origin ? origin : "-");
+}
+
+/* What was told of the event that comes next. */
+static char told[4096];
+
+static void tell(const struct trace_record *record)
+{
+    size_t length = strlen(told);
+    char *end = told + length;
+    if (record->type == RECORD_FAILED)
+        snprintf(end, sizeof told - length, " failed %d", record->error_class);
+    if (record->type != RECORD_RESOLVE)
+        return;
+    length += (size_t)snprintf(end, sizeof told - length, " resolved %lld %lld %lld",
+                               (long long)record->resolve.source, (long long)record->resolve.tag,
+                               (long long)record->resolve.bytes);
+    if (record->resolve.index >= 0)
+        snprintf(told + length, sizeof told - length, " %lld", (long long)record->resolve.index);
+}
+
+static void label(const struct trace_record *record)
+{
+    tell(record);
+    if (record->type == RECORD_PAUSE)
+        printf("%s\n", record->pause.paused ? "paused" : "resumed");
+    if (record->type != RECORD_EVENT)
+        return;
+    print_signature(record->stream, record->event.signature);
+    printf("%s\n", told);
+    *told = '\0';
+}
+
+enum { POLLED_MAX = 64 };
+static struct {
+    uint32_t signature;
+    uint64_t count;
+} polled[POLLED_MAX];
+static size_t polled_count, poll_events;
+
+static void count_polls(uint32_t signature, uint64_t count)
+{
+    size_t i = 0;
+    while (i < polled_count && polled[i].signature != signature)
+        i++;
+    if (i == POLLED_MAX)
+        exit(1);
+    polled[i].signature = signature;
+    polled[i].count += count;
+    polled_count += i == polled_count;
+}
+
+/* Of programs with one stream. */
+static void poll(const struct trace_record *record)
+{
+    const struct trace_signature *s;
+    if (record->type == RECORD_POLLS) {
+        poll_events++;
+        for (size_t i = 0; i < record->polls.count; i++)
+            count_polls(record->polls.polled[i].signature, record->polls.polled[i].count);
+    }
+    if (record->type != RECORD_EVENT)
+        return;
+    s = trace_reader_signature(reader, record->stream, record->event.signature);
+    if (trace_reader_operation(reader, record->stream, s->operation)->kind == KIND_POLL) {
+        poll_events++;
+        count_polls(record->event.signature, 1);
+    }
+}
+
+static void polls(void)
+{
+    for (size_t i = 0; i < polled_count; i++) {
+        print_signature(0, polled[i].signature);
+        printf(" %llu\n", (unsigned long long)polled[i].count);
+    }
+    printf("%zu\n", poll_events);
 }
 
 static void keep(const struct trace_record *record)
@@ -99,7 +166,7 @@ static void keep(const struct trace_record *record)
 
 int main(int argc, char **argv)
 {
-    struct trace_record record, resolve = {.type = RECORD_WINDOW};
+    struct trace_record record;
     struct error err;
     int status;
 
@@ -110,19 +177,19 @@ int main(int argc, char **argv)
         return 1;
     }
     while ((status = trace_reader_next(reader, &record, &err)) > 0) {
-        if (record.type == RECORD_RESOLVE)
-            resolve = record;
-        if (record.type != RECORD_EVENT)
-            continue;
         if (strcmp(argv[1], "labels") == 0)
-            label(&record, &resolve);
-        keep(&record);
-        resolve.type = RECORD_WINDOW;
+            label(&record);
+        else if (strcmp(argv[1], "polls") == 0)
+            poll(&record);
+        if (record.type == RECORD_EVENT)
+            keep(&record);
     }
     if (status < 0)
         printf("%s\n", err.text);
     if (strcmp(argv[1], "counts") == 0)
         counts();
+    else if (strcmp(argv[1], "polls") == 0)
+        polls();
     else if (strcmp(argv[1], "nesting") == 0)
         nesting();
     else if (strcmp(argv[1], "state") == 0)

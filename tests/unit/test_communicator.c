@@ -198,7 +198,7 @@ static uint64_t joined(const int *ranks, uint32_t count, uint32_t rank, const ch
     static uint64_t handle = 5000;
     struct communicator_answer a = answer(ranks, count, rank);
     struct communicator *c =
-        communicator_add_joined(handle++, communicator_hash(tag, strlen(tag)), &a);
+        communicator_add_joined(handle++, NULL, communicator_hash(tag, strlen(tag)), &a);
     cr_assert_not_null(c);
     cr_assert_eq(c->facts.parent, -1);
     return c->facts.key;

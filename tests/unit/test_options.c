@@ -25,7 +25,7 @@ static void refuses(const char *text, const char *message)
 #define KINDS                                                                                      \
     "; the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "       \
     "topology, other; or mpi-calls=all"
-#define WORDS "; the words are: mpi-calls, off, help, out=DIR, merge=srun, merge=off"
+#define WORDS "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
