@@ -61,6 +61,15 @@ static void iprobe(void)
     MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+static MPI_Request pending;
+
+/* Of a message that never comes. */
+static void test(void)
+{
+    int flag;
+    MPI_Test(&pending, &flag, MPI_STATUS_IGNORE);
+}
+
 static void sendrecv_self(void)
 {
     static int out, in;
@@ -99,6 +108,15 @@ static void measure(const char *name, void (*call)(void))
         events += (call == request_null ? 2.0 : 1.0) * BATCH * BATCHES;
 }
 
+static void measure_test(void)
+{
+    static int value;
+    MPI_Irecv(&value, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &pending);
+    measure("test", test);
+    MPI_Cancel(&pending);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+}
+
 static void *time_send(void *result)
 {
     *(double *)result = time_call(send_null);
@@ -133,6 +151,7 @@ int main(int argc, char **argv)
         measure("send", send_null);
         measure("isend+wait", request_null);
         measure("iprobe", iprobe);
+        measure_test();
         measure("sendrecv-self", sendrecv_self);
         measure("barrier-self", barrier_self);
     }
