@@ -361,7 +361,7 @@ static int count_failure(const struct pass *pass, uint32_t stream, const struct 
                             .error_class = thread->error_class,
                             .count = 1};
     if (rank->failures.count >= FAILURES_MAX)
-        row.error_class = -1;
+        row.error_class = PROFILE_FAILED_OTHER;
     return tally_add(&rank->failures, &row) < 0 ? no_memory(pass->err) : 0;
 }
 

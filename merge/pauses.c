@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The times in which a rank recorded nothing, from what its threads told of pausing and going on. */
+/* The times in which a rank recorded nothing, from what its threads told of pauses. */
 #include "merge/pauses.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The times in which a rank recorded nothing, from what its threads told of pausing and going on.
+/* The times in which a rank recorded nothing, from what its threads told of pauses.
  *
  * One thread may pause and another go on, and traces are read thread by thread: what is told is
  * collected, and taken out in the order of time.

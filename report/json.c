@@ -69,6 +69,34 @@ static struct json_object *regions_array(const struct summary *summary, size_t t
     return array;
 }
 
+/* Polls that found nothing, by MPI function. */
+static struct json_object *polls_array(const struct functions *polls)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < polls->count; i++) {
+        struct json_object *object = json_object_new_object();
+        set(object, "function", json_object_new_string(polls->list[i].name));
+        set(object, "calls", json_object_new_int64((int64_t)polls->list[i].count));
+        set(object, "busy_ns", time_ns(polls->list[i].time));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+/* Calls that failed, by MPI function and error class: 0 did not return, -1 not told. */
+static struct json_object *failed_array(const struct functions *failed)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < failed->count; i++) {
+        struct json_object *object = json_object_new_object();
+        set(object, "function", json_object_new_string(failed->list[i].name));
+        set(object, "error_class", json_object_new_int64(failed->list[i].error_class));
+        set(object, "calls", json_object_new_int64((int64_t)failed->list[i].count));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
 int json_print(FILE *out, const char *path, const struct profile *profile,
                const struct summary *summary, size_t top, struct error *err)
 {
@@ -78,6 +106,10 @@ int json_print(FILE *out, const char *path, const struct profile *profile,
     set(root, "num_ranks", json_object_new_int64((int64_t)profile->ranks));
     set(root, "mpi_calls", json_object_new_int64((int64_t)summary->mpi_calls));
     set(root, "mpi_share", share(summary->mpi, summary->session));
+    set(root, "polls", polls_array(&summary->polls));
+    set(root, "failed", failed_array(&summary->failed));
+    set(root, "pauses", json_object_new_int64((int64_t)summary->pauses));
+    set(root, "paused_ns", time_ns(summary->paused));
     set(root, "metadata", metadata_object(profile));
     set(root, "ranks", ranks_array(summary));
     set(root, "regions", regions_array(summary, top));

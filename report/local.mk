@@ -6,6 +6,7 @@ sp_report_LDFLAGS = $(SP_LDHARDEN)
 sp_report_LDADD = libprofile.la libtrace.la $(JSONC_LIBS)
 sp_report_SOURCES = report/sp_report.c \
 	report/fence.c report/fence.h \
+	report/functions.c report/functions.h \
 	report/json.c report/json.h \
 	report/line.c report/line.h \
 	report/rank_set.c report/rank_set.h \

@@ -51,11 +51,15 @@ static bool is_absent(struct word number)
     return number.length == 2 && memcmp(number.text, "-1", 2) == 0;
 }
 
-static bool take_kind(const char **p)
+/* Only polls that found nothing are of another kind than the other calls of their function. */
+static bool take_kind(const char **p, bool *is_poll)
 {
-    struct word kind;
-    return take(p, LETTERS "-", &kind) &&
-           mpi_kind_from_word(kind.text, (unsigned long)kind.length) != KIND_COUNT;
+    struct word word;
+    if (!take(p, LETTERS "-", &word))
+        return false;
+    enum mpi_kind kind = mpi_kind_from_word(word.text, (unsigned long)word.length);
+    *is_poll = kind == KIND_POLL;
+    return kind != KIND_COUNT;
 }
 
 const char *short_name(const char *name, char text[static SHORT_NAME_SIZE])
@@ -64,10 +68,11 @@ const char *short_name(const char *name, char text[static SHORT_NAME_SIZE])
     enum { KEYS = sizeof(keys) / sizeof(*keys) };
     struct word operation, bytes, numbers[KEYS], request = {"", 0};
     const char *p = name;
-    if (strlen(name) >= SHORT_NAME_SIZE) /* else it fits: without its kind it is shorter */
+    bool is_poll;
+    if (strlen(name) >= SHORT_NAME_SIZE) /* else it fits: no part of it gets longer */
         return name;
     if (!skip(&p, "mpi:") || !take(&p, LETTERS, &operation) || !skip(&p, " kind=") ||
-        !take_kind(&p) || !skip(&p, " bytes=") || !take_number(&p, &bytes))
+        !take_kind(&p, &is_poll) || !skip(&p, " bytes=") || !take_number(&p, &bytes))
         return name;
     for (int i = 0; i < KEYS; i++) {
         if (!skip(&p, keys[i]) || !take_number(&p, &numbers[i]))
@@ -77,7 +82,8 @@ const char *short_name(const char *name, char text[static SHORT_NAME_SIZE])
         return name;
     if (*p != '\0')
         return name;
-    int length = sprintf(text, "mpi:%.*s", operation.length, operation.text);
+    int length = sprintf(text, "mpi:%.*s%s", operation.length, operation.text,
+                         is_poll ? " kind=poll" : "");
     if (request.length > 0)
         length += sprintf(text + length, " %.*s", request.length, request.text);
     if (!is_absent(bytes))

@@ -17,6 +17,11 @@ static bool is_mpi(const char *name)
     return strncmp(name, "mpi:", 4) == 0;
 }
 
+static bool is_poll(const char *name)
+{
+    return is_mpi(name) && strstr(name, " kind=poll ") != NULL;
+}
+
 static bool is_session(const char *name)
 {
     return strcmp(name, REGION_SESSION) == 0;
@@ -59,12 +64,43 @@ static void add_to_region(struct summary_region *region, const struct profile_ro
     region->is_inside |= session && !is_outside(row, session);
 }
 
+/* Calls and the time in them. */
+struct share {
+    uint64_t calls;
+    double time;
+};
+
+/* What the table of polls says of one rank; it is sorted by rank, *next moves on. */
+static struct share counted_polls(const struct profile *profile, uint32_t rank, size_t *next)
+{
+    struct share share = {0};
+    for (; *next < profile->poll_count && profile->polls[*next].rank <= rank; ++*next) {
+        if (profile->polls[*next].rank != rank)
+            continue;
+        share.calls += profile->polls[*next].count;
+        share.time += (double)profile->polls[*next].busy_ns;
+    }
+    return share;
+}
+
+/* A run of polls is one event, with what the program did in between: the table of polls tells how
+ * many they were, and how long they really took. */
+static struct share correct_polls(struct share events, struct share counted)
+{
+    if (counted.calls == 0)
+        return events;
+    if (counted.time > events.time)
+        counted.time = events.time; /* polls outside of the session */
+    return counted;
+}
+
 /* The rows of one rank become one summary_rank, and a part of their regions. */
 static void add_rank(struct summary *summary, const struct profile *profile,
-                     const struct profile_row **rows, size_t count)
+                     const struct profile_row **rows, size_t count, size_t *next_polls)
 {
     struct summary_rank *rank = &summary->ranks[summary->rank_count++];
     const struct profile_row *session = NULL;
+    struct share polls = {0}, others = {0};
     rank->rank = rows[0]->rank;
     for (size_t i = 0; i < count; i++) {
         if (is_session(profile->names[rows[i]->region]))
@@ -73,16 +109,34 @@ static void add_rank(struct summary *summary, const struct profile *profile,
     rank->session = session ? (double)session->total : 0;
     for (size_t i = 0; i < count; i++) {
         const struct profile_row *row = rows[i];
+        const char *name = profile->names[row->region];
         add_to_region(&summary->regions[row->region], row, session);
-        if (!is_mpi(profile->names[row->region]))
+        if (!is_mpi(name))
             continue;
-        rank->mpi_calls += row->count;
+        struct share *share = is_poll(name) ? &polls : &others;
+        share->calls += row->count;
         if (!is_outside(row, session))
-            rank->mpi += own_time(row);
+            share->time += own_time(row);
     }
+    polls = correct_polls(polls, counted_polls(profile, rank->rank, next_polls));
+    rank->mpi_calls = polls.calls + others.calls;
+    rank->mpi = polls.time + others.time;
     summary->mpi_calls += rank->mpi_calls;
     summary->session += rank->session;
     summary->mpi += rank->mpi;
+}
+
+static void add_pauses(struct summary *summary, const struct profile *profile,
+                       const struct rank_set *set)
+{
+    for (size_t i = 0; i < profile->pause_count; i++) {
+        const struct profile_pause *pause = &profile->pauses[i];
+        if (!rank_set_has(set, pause->rank))
+            continue;
+        summary->pauses++;
+        summary->paused_ranks += i == 0 || pause->rank != profile->pauses[i - 1].rank;
+        summary->paused += (double)pause->duration_ns;
+    }
 }
 
 static int compare_regions(const void *left, const void *right)
@@ -107,6 +161,11 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
                  struct error *err)
 {
     *summary = (struct summary){.region_count = profile->name_count};
+    if (functions_of_polls(&summary->polls, profile, set, err) < 0 ||
+        functions_of_failed(&summary->failed, profile, set, err) < 0) {
+        summary_release(summary);
+        return -1;
+    }
     const struct profile_row **rows = calloc(profile->row_count + 1, sizeof(*rows));
     summary->ranks = calloc(profile->row_count + 1, sizeof(*summary->ranks));
     summary->regions = calloc(profile->name_count + 1, sizeof(*summary->regions));
@@ -117,7 +176,7 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
     }
     for (size_t i = 0; i < profile->name_count; i++)
         summary->regions[i].name = profile->names[i];
-    size_t count = 0;
+    size_t count = 0, next_polls = 0;
     for (size_t i = 0; i < profile->row_count; i++) {
         if (rank_set_has(set, profile->rows[i].rank))
             rows[count++] = &profile->rows[i];
@@ -126,9 +185,10 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
     for (size_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && rows[next]->rank == rows[first]->rank;)
             next++;
-        add_rank(summary, profile, &rows[first], next - first);
+        add_rank(summary, profile, &rows[first], next - first, &next_polls);
     }
     free(rows);
+    add_pauses(summary, profile, set);
     drop_unused(summary);
     qsort(summary->regions, summary->region_count, sizeof(*summary->regions), compare_regions);
     return 0;
@@ -138,5 +198,7 @@ void summary_release(struct summary *summary)
 {
     free(summary->ranks);
     free(summary->regions);
+    functions_release(&summary->polls);
+    functions_release(&summary->failed);
     *summary = (struct summary){0};
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/functions.h"
 #include "report/rank_set.h"
 #include "schema/error.h"
 #include "schema/profile_reader.h"
@@ -14,9 +15,9 @@
 /* One rank that has rows in the profile. Times in ns. */
 struct summary_rank {
     uint32_t rank;
-    uint64_t mpi_calls;
-    double session; /* 0: not known */
-    double mpi;     /* in MPI during the session, nested calls counted once */
+    uint64_t mpi_calls; /* each poll is one, also in a run that is one event */
+    double session;     /* 0: not known */
+    double mpi;         /* in MPI during the session, nested calls counted once */
 };
 
 /* One region over the chosen ranks. Times in ns. */
@@ -36,6 +37,9 @@ struct summary {
     uint64_t mpi_calls;
     double session; /* sum over ranks; the 100 % of shares; 0: not known */
     double mpi;
+    struct functions polls, failed;
+    uint64_t pauses, paused_ranks;
+    double paused; /* ns, all ranks together */
 };
 
 /* Sums up the rows of the ranks in set. Returns 0 and *summary (its names belong to profile), to be

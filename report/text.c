@@ -78,7 +78,7 @@ static const char *print_share(double share, char cell[static CELL])
 /* --- the head ----------------------------------------------------------------------------------
  */
 
-enum { TITLE = 12, SENTENCE = 256 };
+enum { TITLE = 12, SENTENCE = 1024, FUNCTIONS_SHOWN = 8 };
 
 /* Adds to a sentence; what does not fit is cut. */
 static void add(char sentence[static SENTENCE], const char *format, ...)
@@ -150,6 +150,64 @@ static void print_size(FILE *out, const struct profile *profile, const struct su
     print_sentence(out, "Ranks", sentence, layout);
 }
 
+static void add_more(char sentence[static SENTENCE], const struct functions *functions)
+{
+    if (functions->count > FUNCTIONS_SHOWN)
+        add(sentence, ", %zu more", functions->count - FUNCTIONS_SHOWN);
+}
+
+/* Calls that only asked whether something was there. */
+static void print_polls(FILE *out, const struct functions *polls, const struct text_layout *layout)
+{
+    char cell[CELL], sentence[SENTENCE] = "";
+    if (polls->total == 0)
+        return;
+    add(sentence, "%s %s found nothing yet", print_count(polls->total, cell),
+        polls->total == 1 ? "call" : "calls");
+    add(sentence, ", which took %s:", print_time(polls->time, cell));
+    for (size_t i = 0; i < polls->count && i < FUNCTIONS_SHOWN; i++) {
+        const struct function *function = &polls->list[i];
+        add(sentence, "%s %s %s", i ? "," : "", print_count(function->count, cell), function->name);
+        add(sentence, " (%s)", print_time(function->time, cell));
+    }
+    add_more(sentence, polls);
+    add(sentence, "; among the regions below, polls in a row are one call");
+    print_sentence(out, "Polls", sentence, layout);
+}
+
+static void print_failed(FILE *out, const struct functions *failed,
+                         const struct text_layout *layout)
+{
+    char cell[CELL], sentence[SENTENCE] = "";
+    if (failed->total == 0)
+        return;
+    add(sentence, "%s MPI %s:", print_count(failed->total, cell),
+        failed->total == 1 ? "call" : "calls");
+    for (size_t i = 0; i < failed->count && i < FUNCTIONS_SHOWN; i++) {
+        const struct function *function = &failed->list[i];
+        add(sentence, "%s %s %s", i ? "," : "", print_count(function->count, cell), function->name);
+        if (function->error_class == PROFILE_FAILED_LEFT)
+            add(sentence, " (did not return)");
+        else if (function->error_class != PROFILE_FAILED_OTHER)
+            add(sentence, " (error class %" PRId32 ")", function->error_class);
+    }
+    add_more(sentence, failed);
+    print_sentence(out, "Failed", sentence, layout);
+}
+
+static void print_pauses(FILE *out, const struct summary *summary, const struct text_layout *layout)
+{
+    char cell[CELL], sentence[SENTENCE] = "";
+    if (summary->pauses == 0)
+        return;
+    add(sentence, "%s in which calls were not recorded", print_time(summary->paused, cell));
+    add(sentence, ": %s %s", print_count(summary->pauses, cell),
+        summary->pauses == 1 ? "pause" : "pauses");
+    add(sentence, " of %s %s", print_count(summary->paused_ranks, cell),
+        summary->paused_ranks == 1 ? "rank" : "ranks");
+    print_sentence(out, "Paused", sentence, layout);
+}
+
 static void print_head(FILE *out, const char *path, const struct profile *profile,
                        const struct summary *summary, const struct text_layout *layout)
 {
@@ -161,6 +219,9 @@ static void print_head(FILE *out, const char *path, const struct profile *profil
     print_attribute(out, profile, "MPI", "mpi_library_version", layout);
     print_health(out, profile, layout);
     print_size(out, profile, summary, layout);
+    print_polls(out, &summary->polls, layout);
+    print_failed(out, &summary->failed, layout);
+    print_pauses(out, summary, layout);
 }
 
 /* --- ranks -------------------------------------------------------------------------------------

@@ -186,25 +186,35 @@ static int read_fixed(hid_t dataset, hid_t type, char **texts, size_t count)
     return status;
 }
 
-static int read_names(const struct source *source, struct profile *profile, struct error *err)
+/* Reads the texts at path; *texts and the *count of them are to be freed also after a failure. */
+static int read_texts(const struct source *source, const char *path, char ***texts, size_t *count,
+                      struct error *err)
 {
-    static const char path[] = "/region_table/names";
-    uint64_t count;
-    hid_t dataset = open_column(source, path, H5T_STRING, &count, err);
+    uint64_t found;
+    hid_t dataset = open_column(source, path, H5T_STRING, &found, err);
     if (dataset < 0)
         return -1;
     int status = -1;
     hid_t type = H5Dget_type(dataset);
-    if (count <= ROWS_MAX && (profile->names = calloc(count ? count : 1, sizeof(char *)))) {
-        profile->name_count = count;
-        status = count == 0 ? 0
-                 : H5Tis_variable_str(type) > 0
-                     ? read_variable(source, dataset, type, profile->names, count)
-                     : read_fixed(dataset, type, profile->names, count);
+    if (found <= ROWS_MAX && (*texts = calloc(found ? found : 1, sizeof(char *)))) {
+        *count = found;
+        if (found == 0)
+            status = 0;
+        else if (H5Tis_variable_str(type) > 0)
+            status = read_variable(source, dataset, type, *texts, found);
+        else
+            status = read_fixed(dataset, type, *texts, found);
     }
     H5Tclose(type);
     H5Dclose(dataset);
     return status == 0 ? 0 : damaged(source, path, "cannot be read", err);
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        free(texts[i]);
+    free(texts);
 }
 
 /* --- metadata ----------------------------------------------------------------------------------
@@ -305,47 +315,88 @@ const struct profile_attribute *profile_attribute(const struct profile *profile,
     return NULL;
 }
 
-/* --- the index ---------------------------------------------------------------------------------
+/* --- tables of numbers -------------------------------------------------------------------------
  */
 
-/* A number column of the index and the place of its values in struct profile_row. */
+/* A number column of a table and the place of its values in the structure of a row. */
 struct number_plan {
     const char *path;
     size_t offset;
-    bool narrow; /* uint32_t in the row, else 64 bits */
+    enum { WIDE, NARROW, NARROW_SIGNED } type; /* 64 bits; uint32_t; int32_t */
 };
 
-static int read_numbers(const struct source *source, struct profile *profile,
+/* Where the rows of a table go. */
+struct rows {
+    void *memory;
+    size_t size; /* of a row */
+    uint64_t count;
+};
+
+static bool put_number(void *place, int64_t value, int type)
+{
+    if (type == WIDE)
+        memcpy(place, &value, sizeof(value));
+    else if (type == NARROW && value >= 0 && value <= UINT32_MAX)
+        *(uint32_t *)place = (uint32_t)value;
+    else if (type == NARROW_SIGNED && value >= INT32_MIN && value <= INT32_MAX)
+        *(int32_t *)place = (int32_t)value;
+    else
+        return false;
+    return true;
+}
+
+static int read_numbers(const struct source *source, const struct rows *rows,
                         const struct number_plan *plan, struct error *err)
 {
     int64_t *values =
-        read_column(source, plan->path, H5T_INTEGER, H5T_NATIVE_INT64, profile->row_count, err);
+        read_column(source, plan->path, H5T_INTEGER, H5T_NATIVE_INT64, rows->count, err);
     if (!values)
         return -1;
     int status = 0;
-    for (size_t i = 0; status == 0 && i < profile->row_count; i++) {
-        char *place = (char *)&profile->rows[i] + plan->offset;
-        if (!plan->narrow)
-            memcpy(place, &values[i], sizeof(values[i]));
-        else if (values[i] < 0 || values[i] > UINT32_MAX)
+    for (size_t i = 0; status == 0 && i < rows->count; i++) {
+        if (!put_number((char *)rows->memory + i * rows->size + plan->offset, values[i],
+                        plan->type))
             status = damaged(source, plan->path, "holds a number out of range", err);
-        else
-            *(uint32_t *)place = (uint32_t)values[i];
     }
     free(values);
     return status;
 }
 
-#define PLACE(field) offsetof(struct profile_row, field)
-
-static int read_plan(const struct source *source, struct profile *profile,
+static int read_plan(const struct source *source, const struct rows *rows,
                      const struct number_plan *plan, size_t columns, struct error *err)
 {
     for (size_t i = 0; i < columns; i++) {
-        if (read_numbers(source, profile, &plan[i], err) < 0)
+        if (read_numbers(source, rows, &plan[i], err) < 0)
             return -1;
     }
     return 0;
+}
+
+/* Makes memory for as many rows as the first column has, and reads the columns. rows->memory is to
+ * be freed also after a failure. */
+static int read_table(const struct source *source, struct rows *rows,
+                      const struct number_plan *plan, size_t columns, struct error *err)
+{
+    hid_t dataset = open_column(source, plan->path, H5T_INTEGER, &rows->count, err);
+    if (dataset < 0)
+        return -1;
+    H5Dclose(dataset);
+    if (rows->count > ROWS_MAX ||
+        !(rows->memory = calloc(rows->count ? rows->count : 1, rows->size)))
+        return damaged(source, plan->path, "does not fit the memory", err);
+    return read_plan(source, rows, plan, columns, err);
+}
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+/* --- the index ---------------------------------------------------------------------------------
+ */
+
+#define PLACE(field) offsetof(struct profile_row, field)
+
+static struct rows index_rows(const struct profile *profile)
+{
+    return (struct rows){profile->rows, sizeof(*profile->rows), profile->row_count};
 }
 
 /* Checks what later code relies on, and finds the size of the world. */
@@ -547,19 +598,21 @@ done:
 static int read_exclusive(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan = {"/rank_region_index/exclusive_totals", PLACE(exclusive),
-                                            false};
+                                            WIDE};
+    struct rows rows = index_rows(profile);
     for (size_t i = 0; i < profile->row_count; i++)
         profile->rows[i].exclusive = -1;
-    return path_exists(source, plan.path) ? read_numbers(source, profile, &plan, err) : 0;
+    return path_exists(source, plan.path) ? read_numbers(source, &rows, &plan, err) : 0;
 }
 
 static int read_columnar(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan[] = {
-        {"/rank_region_index/event_offsets", PLACE(first), false},
-        {"/rank_region_index/event_counts", PLACE(count), false},
+        {"/rank_region_index/event_offsets", PLACE(first), WIDE},
+        {"/rank_region_index/event_counts", PLACE(count), WIDE},
     };
-    if (read_plan(source, profile, plan, sizeof(plan) / sizeof(*plan), err) < 0 ||
+    struct rows rows = index_rows(profile);
+    if (read_plan(source, &rows, plan, COUNT_OF(plan), err) < 0 ||
         read_exclusive(source, profile, err) < 0)
         return -1;
     return path_exists(source, "/rank_region_index/summary_statistics")
@@ -570,13 +623,14 @@ static int read_columnar(const struct source *source, struct profile *profile, s
 static int read_aggregate(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan[] = {
-        {"/rank_region_index/aggregate_counts", PLACE(count), false},
-        {"/rank_region_index/aggregate_totals", PLACE(total), false},
-        {"/rank_region_index/aggregate_minimums", PLACE(minimum), false},
-        {"/rank_region_index/aggregate_maximums", PLACE(maximum), false},
-        {"/rank_region_index/aggregate_exclusives", PLACE(exclusive), false},
+        {"/rank_region_index/aggregate_counts", PLACE(count), WIDE},
+        {"/rank_region_index/aggregate_totals", PLACE(total), WIDE},
+        {"/rank_region_index/aggregate_minimums", PLACE(minimum), WIDE},
+        {"/rank_region_index/aggregate_maximums", PLACE(maximum), WIDE},
+        {"/rank_region_index/aggregate_exclusives", PLACE(exclusive), WIDE},
     };
-    if (read_plan(source, profile, plan, sizeof(plan) / sizeof(*plan), err) < 0)
+    struct rows rows = index_rows(profile);
+    if (read_plan(source, &rows, plan, COUNT_OF(plan), err) < 0)
         return -1;
     for (size_t i = 0; i < profile->row_count; i++) {
         struct profile_row *row = &profile->rows[i];
@@ -585,22 +639,17 @@ static int read_aggregate(const struct source *source, struct profile *profile, 
     return 0;
 }
 
-/* Makes the rows, as many as the column of region ids has. */
-static int make_rows(const struct source *source, struct profile *profile, struct error *err)
+static int read_index(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan[] = {
-        {"/rank_region_index/region_ids", PLACE(region), true},
-        {"/rank_region_index/ranks", PLACE(rank), true},
+        {"/rank_region_index/region_ids", PLACE(region), NARROW},
+        {"/rank_region_index/ranks", PLACE(rank), NARROW},
     };
-    uint64_t count;
-    hid_t dataset = open_column(source, plan[0].path, H5T_INTEGER, &count, err);
-    if (dataset < 0)
-        return -1;
-    H5Dclose(dataset);
-    if (count > ROWS_MAX || !(profile->rows = calloc(count ? count : 1, sizeof(*profile->rows))))
-        return damaged(source, "/rank_region_index", "does not fit the memory", err);
-    profile->row_count = count;
-    return read_plan(source, profile, plan, sizeof(plan) / sizeof(*plan), err);
+    struct rows rows = {.size = sizeof(*profile->rows)};
+    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
+    profile->rows = rows.memory;
+    profile->row_count = rows.count;
+    return status;
 }
 
 static int read_schema(const struct source *source, struct profile *profile, struct error *err)
@@ -632,10 +681,92 @@ static bool is_aggregate(const struct source *source)
     return aggregate;
 }
 
+/* --- our own tables ----------------------------------------------------------------------------
+ */
+
+static int read_regions(const struct source *source, const char *path, uint64_t expected,
+                        char ***regions, size_t *count, struct error *err)
+{
+    if (read_texts(source, path, regions, count, err) < 0)
+        return -1;
+    return *count == expected
+               ? 0
+               : damaged(source, path, "has another number of rows than its table", err);
+}
+
+static int read_polls(const struct source *source, struct profile *profile, struct error *err)
+{
+#define FIELD(field) offsetof(struct profile_polls, field)
+    static const struct number_plan plan[] = {
+        {"/scope_profile/polls/ranks", FIELD(rank), NARROW},
+        {"/scope_profile/polls/counts", FIELD(count), WIDE},
+        {"/scope_profile/polls/busy_ns", FIELD(busy_ns), WIDE},
+    };
+#undef FIELD
+    struct rows rows = {.size = sizeof(*profile->polls)};
+    if (!path_exists(source, "/scope_profile/polls"))
+        return 0;
+    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
+    profile->polls = rows.memory;
+    if (status < 0 ||
+        read_regions(source, "/scope_profile/polls/regions", rows.count, &profile->poll_regions,
+                     &profile->poll_count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < profile->poll_count; i++)
+        profile->polls[i].region = profile->poll_regions[i];
+    return 0;
+}
+
+static int read_failed(const struct source *source, struct profile *profile, struct error *err)
+{
+#define FIELD(field) offsetof(struct profile_failed, field)
+    static const struct number_plan plan[] = {
+        {"/scope_profile/failed/ranks", FIELD(rank), NARROW},
+        {"/scope_profile/failed/error_classes", FIELD(error_class), NARROW_SIGNED},
+        {"/scope_profile/failed/counts", FIELD(count), WIDE},
+    };
+#undef FIELD
+    struct rows rows = {.size = sizeof(*profile->failed)};
+    if (!path_exists(source, "/scope_profile/failed"))
+        return 0;
+    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
+    profile->failed = rows.memory;
+    if (status < 0 ||
+        read_regions(source, "/scope_profile/failed/regions", rows.count, &profile->failed_regions,
+                     &profile->failed_count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < profile->failed_count; i++)
+        profile->failed[i].region = profile->failed_regions[i];
+    return 0;
+}
+
+static int read_pauses(const struct source *source, struct profile *profile, struct error *err)
+{
+#define FIELD(field) offsetof(struct profile_pause, field)
+    static const struct number_plan plan[] = {
+        {"/scope_profile/pauses/ranks", FIELD(rank), NARROW},
+        {"/scope_profile/pauses/start_ns", FIELD(start_ns), WIDE},
+        {"/scope_profile/pauses/duration_ns", FIELD(duration_ns), WIDE},
+    };
+#undef FIELD
+    struct rows rows = {.size = sizeof(*profile->pauses)};
+    if (!path_exists(source, "/scope_profile/pauses"))
+        return 0;
+    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
+    profile->pauses = rows.memory;
+    profile->pause_count = rows.count;
+    return status;
+}
+
+/* --- the file ----------------------------------------------------------------------------------
+ */
+
 static int read_all(const struct source *source, struct profile *profile, struct error *err)
 {
     if (read_schema(source, profile, err) < 0 || read_metadata(source, profile, err) < 0 ||
-        read_names(source, profile, err) < 0 || make_rows(source, profile, err) < 0)
+        read_texts(source, "/region_table/names", &profile->names, &profile->name_count, err) < 0 ||
+        read_index(source, profile, err) < 0 || read_polls(source, profile, err) < 0 ||
+        read_failed(source, profile, err) < 0 || read_pauses(source, profile, err) < 0)
         return -1;
     int status = is_aggregate(source) ? read_aggregate(source, profile, err)
                                       : read_columnar(source, profile, err);
@@ -680,14 +811,17 @@ int profile_read(struct profile *profile, const char *path, struct error *err)
 
 void profile_release(struct profile *profile)
 {
-    for (size_t i = 0; profile->names && i < profile->name_count; i++)
-        free(profile->names[i]);
+    free_texts(profile->names, profile->name_count);
+    free_texts(profile->poll_regions, profile->poll_count);
+    free_texts(profile->failed_regions, profile->failed_count);
     for (size_t i = 0; i < profile->attribute_count; i++) {
         free(profile->attributes[i].name);
         free(profile->attributes[i].text);
     }
-    free(profile->names);
-    free(profile->rows);
     free(profile->attributes);
+    free(profile->rows);
+    free(profile->polls);
+    free(profile->failed);
+    free(profile->pauses);
     memset(profile, 0, sizeof(*profile));
 }

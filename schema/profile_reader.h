@@ -32,6 +32,13 @@ struct profile {
     size_t row_count;
     struct profile_attribute *attributes;
     size_t attribute_count;
+    struct profile_polls *polls; /* these three: none where the file has no such table */
+    size_t poll_count;
+    struct profile_failed *failed;
+    size_t failed_count;
+    struct profile_pause *pauses;
+    size_t pause_count;
+    char **poll_regions, **failed_regions; /* what the rows point to */
 };
 
 /* Returns 0 and *profile, to be given to profile_release, or -1 and err, which names the file. In

@@ -31,8 +31,13 @@ struct profile_polls {
 struct profile_failed {
     uint32_t rank;
     const char *region;
-    int32_t error_class;
+    int32_t error_class; /* of the MPI library; PROFILE_FAILED_* */
     uint64_t count;
+};
+
+enum {
+    PROFILE_FAILED_LEFT = 0,   /* the call did not return: an error handler jumped out of it */
+    PROFILE_FAILED_OTHER = -1, /* a class that is not told apart from others */
 };
 
 /* A time in which a rank recorded nothing: a row of /scope_profile/pauses. */

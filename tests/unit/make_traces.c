@@ -4,7 +4,7 @@
  * KIND: plain    four ranks on two hosts whose monotonic clocks are 1000 s apart; each call known
  *       threads  likewise, with a second thread on rank 0
  *       init     likewise, with MPI_Init and an MPI_Finalize that takes longer than the session
- *       polls    likewise, with polls that found nothing, failed calls, pauses, an intercommunicator
+ *       polls    likewise, with polls that find nothing, failed calls, pauses, an intercommunicator
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
  *       names    one rank whose regions have names of many lengths, the longest ones included
@@ -48,10 +48,10 @@ static void die(const char *what)
 struct maker {
     struct trace_writer writer;
     struct trace_stream stream;
-    uint32_t operations[11];
+    uint32_t operations[12];
 };
 
-enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP, INIT, FINALIZE, TEST, IPROBE, POLL };
+enum { SEND, RECV, ALLREDUCE, IRECV, WAIT, DUP, INIT, FINALIZE, TEST, IPROBE, POLL, FOUND };
 
 static const struct {
     enum mpi_kind kind;
@@ -60,7 +60,7 @@ static const struct {
     {KIND_POINT_TO_POINT, "send"},  {KIND_POINT_TO_POINT, "recv"}, {KIND_COLLECTIVE, "allreduce"},
     {KIND_POINT_TO_POINT, "irecv"}, {KIND_WAIT, "wait"},           {KIND_COMMUNICATOR, "comm_dup"},
     {KIND_OTHER, "init"},           {KIND_OTHER, "finalize"},      {KIND_POLL, "test"},
-    {KIND_POLL, "iprobe"},          {KIND_POLL, "poll"},
+    {KIND_POLL, "iprobe"},          {KIND_POLL, "poll"},           {KIND_WAIT, "test"},
 };
 
 static void define_operations(struct maker *maker, struct trace_stream *stream)
@@ -170,8 +170,8 @@ static void call(struct trace_stream *stream, uint32_t signature, int64_t start,
     now = end;
 }
 
-/* Polls count times, the signatures in turn; a poll takes `length` ns, and the next one begins every
- * `every` ns. common: what the run is of. */
+/* Polls count times, the signatures in turn; a poll takes `length` ns, and one begins every `every`
+ * ns. common: what the run is of. */
 static void make_run(struct trace_stream *stream, const uint32_t *signatures, int signature_count,
                      uint32_t common, int count, int64_t start, int64_t length, int64_t every)
 {
@@ -210,6 +210,7 @@ static void make_polls(struct maker *maker, uint32_t rank, uint32_t size)
     fail(stream, 6, send, 6610, 6620);
     fail(stream, 4, send, 6620, 6630);
     fail(stream, 5, three[2], 6630, 6640);
+    call(stream, define(maker, stream, FOUND, 64, -1, -1, 0, IRECV), 6640, 6645);
     if (rank < 2) {
         trace_stream_pause(stream, true, (uint64_t)(6650 + shift));
         trace_stream_pause(stream, false, (uint64_t)(6660 + shift));
@@ -354,7 +355,8 @@ static void make_world(int world, uint32_t size, const char *kind)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        die("usage: make_traces RUNDIR plain|threads|init|polls|cut|worlds|names|ranks N|large [N]");
+        die("usage: make_traces RUNDIR "
+            "plain|threads|init|polls|cut|worlds|names|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {

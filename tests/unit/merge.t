@@ -191,7 +191,7 @@ ok 'with its calls' printed ' 0.000000300  0.000000200    0 mpi:wait kind=wait b
 ok 'of all threads' printed ' 0.000000250  0.000005250    1 mpi:send'
 fresh polls
 ok 'each poll of a run is a call' exits 0 "$bin/sp-merge" run
-ok 'in the number of calls' said '^sp-merge: 4 ranks, 601 MPI calls -> ./run.h5$'
+ok 'in the number of calls' said '^sp-merge: 4 ranks, 605 MPI calls -> ./run.h5$'
 ok 'sp-dump prints what a program does beside calling' exits 0 "$bin/sp-dump" run/made-up.0/rank-000001.sptrace
 ok 'a run of polls' printed ' 0.000006200  0.000000299    0 mpi:test .*: 100 polls, busy 0.000000200 s$'
 ok 'of several operations' printed ' 0.000006520  0.000000059    0 mpi:poll kind=poll .* request=mixed: 30 polls, busy 0.000000030 s$'

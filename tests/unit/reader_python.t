@@ -83,13 +83,14 @@ for name in profile.region_names:
         assert int(tags["mpi.communicator"]) == int(name.split("comm=")[1].split()[0]), (name, tags)'
 
 # Each rank besides: 100 polls of one request from 6200 to 6499, 30 of three things in turn from 6520
-# to 6579, two polls on their own of which one fails, three sends that fail. The second thread of
-# rank 0 polls five times from 300 to 710.
+# to 6579, two polls on their own of which one fails, a test that succeeds, three sends that fail.
+# The second thread of rank 0 polls five times from 300 to 710.
 test=mpi:test\ kind=poll\ bytes=64\ peer=-1\ root=-1\ tag=-1\ comm=0\ request=irecv
 probe=mpi:iprobe\ kind=poll\ bytes=-1\ peer=-1\ root=-1\ tag=5\ comm=0
 mixed=mpi:poll\ kind=poll\ bytes=-1\ peer=-1\ root=-1\ tag=-1\ comm=0\ request=mixed
 ok 'a run of polls is one event' "$python" "$check" polls.h5 4 \
-    "$test=5:1606:1606" "$mixed=4:236:236" "$probe=8:60:60"
+    "$test=5:1606:1606" "$mixed=4:236:236" "$probe=8:60:60" \
+    "${test/poll/wait}=4:20:20"
 # table NAME COLUMNS ROWS: these columns of /scope_profile/NAME hold these rows, in Python
 table() {
     "$python" -c '

@@ -75,6 +75,35 @@ assert session["name"] == "scope_profiler.session" and session["calls"] == 4, se
 assert send["calls"] == 4 and send["total_ns"] == 5430 and send["max_ns"] == 5250, send
 assert abs(send["share"] - 5430 / session["total_ns"]) < 1e-12, send'
 
+# --- polls, failed calls, pauses ------------------------------------------------------------------
+report run.h5
+ok 'what did not happen is not told' bash -c '! grep -E "^(Polls|Failed|Paused)" report'
+"$bin/make_traces" polls polls && "$bin/sp-merge" polls 2>/dev/null
+report polls.h5
+ok 'polls are told by function, with the time in them' \
+    has '^Polls +533 calls found nothing yet, which took 1\.03 us: 485 MPI_Test \(930 ns\), 48 MPI_Iprobe \(100 ns\); '
+ok 'each of them is a call' has '^Ranks +4 on 2 nodes, 605 MPI calls, 20\.41 % of the time in MPI$'
+ok 'also in the table of ranks; what lies between them is no time in MPI' \
+    has '^ +0 +155 +6\.99 us +1\.46 us +20\.89 %$'
+ok 'failed calls are told by function and error class' \
+    has '^Failed +16 MPI calls: 8 MPI_Send \(error class 6\), 4 MPI_Iprobe \(error class 5\), 4 MPI_Send \(error class 4\)$'
+ok 'pauses are told' has '^Paused +121 ns in which calls were not recorded: 3 pauses of 2 ranks$'
+COLUMNS=60 report polls.h5
+ok 'in short, a poll that found nothing is told from one that did' \
+    bash -c '[ -z "$(sed "1,/^calls /d" report | grep -o "mpi:.*" | sort | uniq -d)" ]'
+report --ranks 2 polls.h5
+ok '--ranks leaves out what others did' has '^Polls +132 calls .* 120 MPI_Test \(220 ns\), 12 MPI_Iprobe'
+ok 'likewise pauses' bash -c '! grep Paused report'
+report --json polls.h5
+ok 'JSON has them all' python3 -c '
+import json
+report = json.load(open("report"))
+assert report["mpi_calls"] == 605 and report["paused_ns"] == 121 and report["pauses"] == 3, report
+assert report["polls"] == [{"function": "MPI_Test", "calls": 485, "busy_ns": 930},
+                           {"function": "MPI_Iprobe", "calls": 48, "busy_ns": 100}], report["polls"]
+assert [(row["function"], row["error_class"], row["calls"]) for row in report["failed"]] == [
+    ("MPI_Send", 6, 8), ("MPI_Iprobe", 5, 4), ("MPI_Send", 4, 4)], report["failed"]'
+
 for ranks in 4 0,4 7-9; do
     report --ranks "$ranks" run.h5
     ok "--ranks $ranks of four ranks: status 64" ended 64

@@ -63,6 +63,16 @@ static const struct profile_row rows[] = {
      .tags = "[\"mpi\"]"},
 };
 
+static const struct profile_polls polls[] = {
+    {.rank = 0, .region = "mpi:test", .count = UINT64_C(1) << 40, .busy_ns = 12345},
+    {.rank = 2, .region = "mpi:iprobe", .count = 1, .busy_ns = 5},
+};
+static const struct profile_failed failed[] = {
+    {.rank = 2, .region = "mpi:send", .error_class = PROFILE_FAILED_OTHER, .count = 3},
+    {.rank = 2, .region = "mpi:send", .error_class = INT32_MAX, .count = 4},
+};
+static const struct profile_pause pauses[] = {{.rank = 1, .start_ns = 50, .duration_ns = 20}};
+
 static void write_example(void)
 {
     struct profile_writer *writer;
@@ -75,6 +85,9 @@ static void write_example(void)
     cr_assert_eq(profile_writer_put(writer, 0, 3, starts, durations, NULL, &err), 0, "%s",
                  err.text);
     cr_assert_eq(profile_writer_index(writer, names, 2, rows, 2, &err), 0, "%s", err.text);
+    cr_assert_eq(profile_writer_polls(writer, polls, 2, &err), 0, "%s", err.text);
+    cr_assert_eq(profile_writer_failed(writer, failed, 2, &err), 0, "%s", err.text);
+    cr_assert_eq(profile_writer_pauses(writer, pauses, 1, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_close(writer, &err), 0, "%s", err.text);
 }
 
@@ -110,6 +123,91 @@ Test(profile_file, what_was_written_is_read_back)
     assert_same_row(&profile.rows[0], &rows[0]);
     assert_same_row(&profile.rows[1], &rows[1]);
     profile_release(&profile);
+}
+
+Test(profile_file, tables_of_counts_are_read_back)
+{
+    struct profile profile;
+    struct error err = {""};
+    write_example();
+    cr_assert_eq(profile_read(&profile, path, &err), 0, "%s", err.text);
+    cr_assert(profile.poll_count == 2 && profile.failed_count == 2 && profile.pause_count == 1);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(profile.polls[i].rank, polls[i].rank);
+        cr_expect_str_eq(profile.polls[i].region, polls[i].region);
+        cr_expect_eq(profile.polls[i].count, polls[i].count);
+        cr_expect_eq(profile.polls[i].busy_ns, polls[i].busy_ns);
+        cr_expect_eq(profile.failed[i].rank, failed[i].rank);
+        cr_expect_str_eq(profile.failed[i].region, failed[i].region);
+        cr_expect_eq(profile.failed[i].error_class, failed[i].error_class);
+        cr_expect_eq(profile.failed[i].count, failed[i].count);
+    }
+    cr_expect(profile.pauses[0].rank == 1 && profile.pauses[0].start_ns == 50 &&
+              profile.pauses[0].duration_ns == 20);
+    profile_release(&profile);
+}
+
+/* Removes a link of the example; whether it can be read then is told. */
+static int read_without(const char *link, struct profile *profile, struct error *err)
+{
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    cr_assert_geq(H5Ldelete(file, link, H5P_DEFAULT), 0);
+    H5Fclose(file);
+    return profile_read(profile, path, err);
+}
+
+Test(profile_file, a_table_may_be_missing_but_not_half_of_it)
+{
+    struct profile profile;
+    struct error err = {""};
+    static const char *const columns[] = {
+        "/scope_profile/polls/counts", "/scope_profile/polls/regions",
+        "/scope_profile/failed/ranks", "/scope_profile/failed/error_classes",
+        "/scope_profile/pauses/duration_ns"};
+    write_example();
+    cr_assert_eq(read_without("/scope_profile/pauses", &profile, &err), 0, "%s", err.text);
+    cr_expect(profile.pause_count == 0 && profile.poll_count == 2);
+    profile_release(&profile);
+    cr_assert_eq(read_without("/scope_profile", &profile, &err), 0, "%s", err.text);
+    cr_expect(profile.poll_count == 0 && profile.failed_count == 0);
+    profile_release(&profile);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+        unlink(path);
+        write_example();
+        cr_expect_eq(read_without(columns[i], &profile, &err), -1);
+        cr_expect_not_null(strstr(err.text, columns[i]), "%s", err.text);
+    }
+}
+
+/* A column of another length than the first one. */
+Test(profile_file, columns_of_different_lengths_are_an_error)
+{
+    struct profile profile;
+    struct error err = {""};
+    static const char *const from[] = {"/scope_profile/pauses/start_ns",
+                                       "/rank_region_index/source_texts"};
+    static const char *const to[] = {"/scope_profile/failed/counts",
+                                     "/scope_profile/polls/regions"};
+    const hsize_t three = 3;
+    for (size_t i = 0; i < 2; i++) {
+        write_example();
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        hid_t column = H5Dopen2(file, from[i], H5P_DEFAULT), type = H5Dget_type(column);
+        cr_assert_geq(H5Ldelete(file, to[i], H5P_DEFAULT), 0);
+        hid_t space = H5Screate_simple(1, &three, NULL);
+        hid_t made = H5Dcreate2(file, to[i], type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        int64_t zeros[3] = {0};
+        char *texts[3] = {"", "", ""};
+        H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, i ? (void *)texts : (void *)zeros);
+        H5Dclose(made);
+        H5Sclose(space);
+        H5Tclose(type);
+        H5Dclose(column);
+        H5Fclose(file);
+        cr_expect_eq(profile_read(&profile, path, &err), -1);
+        cr_expect_not_null(strstr(err.text, to[i]), "%s", err.text);
+        unlink(path);
+    }
 }
 
 Test(profile_file, text_that_is_no_utf8_is_made_readable)

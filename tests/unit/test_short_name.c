@@ -16,6 +16,10 @@ Test(short_name, leaves_out_what_says_nothing)
          "mpi:bcast 0 B root=3 comm=2"},
         {"mpi:recv kind=point-to-point bytes=-1 peer=-2 root=-1 tag=-10 comm=-1",
          "mpi:recv peer=-2 tag=-10"},
+        {"mpi:test kind=poll bytes=8 peer=1 root=-1 tag=2 comm=0 request=irecv",
+         "mpi:test kind=poll irecv 8 B peer=1 tag=2 comm=0"},
+        {"mpi:test kind=wait bytes=8 peer=1 root=-1 tag=2 comm=0 request=irecv",
+         "mpi:test irecv 8 B peer=1 tag=2 comm=0"},
         {"mpi:init kind=other bytes=-1 peer=-1 root=-1 tag=-1 comm=-1", "mpi:init"},
     };
     char text[SHORT_NAME_SIZE];

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is counted by MPI function: polls that found nothing, calls that failed. */
+#ifndef SCOPE_FUNCTIONS_H
+#define SCOPE_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/rank_set.h"
+#include "schema/error.h"
+#include "schema/profile_reader.h"
+
+enum { FUNCTION_NAME = 80 };
+
+struct function {
+    char name[FUNCTION_NAME]; /* "MPI_Iprobe" */
+    int32_t error_class;      /* of calls that failed: PROFILE_FAILED_* or the MPI library's */
+    uint64_t count;
+    double time; /* in polls, ns */
+};
+
+struct functions {
+    struct function *list; /* by count, the largest first */
+    size_t count;
+    uint64_t total;
+    double time;
+};
+
+/* Add up the tables of profile for the ranks in set. Return 0 and *functions, to be released, or -1
+ * and err (memory). */
+int functions_of_polls(struct functions *functions, const struct profile *profile,
+                       const struct rank_set *set, struct error *err);
+int functions_of_failed(struct functions *functions, const struct profile *profile,
+                        const struct rank_set *set, struct error *err);
+
+void functions_release(struct functions *functions);
+
+#endif
