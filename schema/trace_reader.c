@@ -640,19 +640,22 @@ static bool read_event(struct trace_reader *reader, uint64_t tag, const unsigned
     return true;
 }
 
+/* Whether the record at p has this tag, one of a single byte. */
+static inline bool is_tag(const struct trace_reader *reader, const unsigned char *p,
+                          enum trace_tag tag)
+{
+    return p < reader->end && *p == (unsigned char)varint_word(tag, 0);
+}
+
 /* Takes the record at *p if it has this tag, and the beginning of its payload. 1: *p is behind it;
  * 0: something else is there; -1: damaged. */
 static int take_record(const struct trace_reader *reader, enum trace_tag tag,
                        const unsigned char **p, void *payload, size_t payload_size)
 {
-    const unsigned char *q = *p;
-    uint64_t found, size;
-    if (q >= reader->end || *q == 0)
+    uint64_t size;
+    if (!is_tag(reader, *p, tag))
         return 0;
-    q = varint_get(q, reader->end, &found);
-    if (!q || found != tag)
-        return 0;
-    q = varint_get(q, reader->end, &size);
+    const unsigned char *q = varint_get(*p + 1, reader->end, &size);
     if (!q || size > (uint64_t)(reader->end - q) || size < payload_size)
         return -1;
     memcpy(payload, q, payload_size);
@@ -676,10 +679,9 @@ static bool add_polled(struct trace_reader *reader, struct trace_poll_run *run,
     return true;
 }
 
-/* Reads the rest of a run of polls if what follows the event at record is one. 1: it was; 0: the
- * event stands alone; -1: damaged. */
-static int read_polls(struct trace_reader *reader, const unsigned char **p,
-                      struct trace_record *record)
+/* Reads the rest of the run of polls whose first one's event is in record. */
+static bool read_polls(struct trace_reader *reader, const unsigned char **p,
+                       struct trace_record *record)
 {
     struct stream *stream = &reader->streams[reader->window.stream];
     struct trace_poll_run run = {.event = record->event, .first = record->event.signature};
@@ -688,21 +690,19 @@ static int read_polls(struct trace_reader *reader, const unsigned char **p,
     uint64_t counts_left = INT64_MAX, busy_left = INT64_MAX - run.event.start;
 
     int status = take_record(reader, TRACE_TAG_POLLS, p, &polls, sizeof polls);
-    if (status <= 0)
-        return status;
-    if (polls.signature >= stream->signature_count || polls.end > INT64_MAX)
-        return -1;
+    if (status <= 0 || polls.signature >= stream->signature_count || polls.end > INT64_MAX)
+        return false;
     while ((status = take_record(reader, TRACE_TAG_POLLED, p, &polled, sizeof polled)) > 0) {
         if (!add_polled(reader, &run, &polled, &counts_left, &busy_left))
-            return -1;
+            return false;
     }
     if (status < 0)
-        return -1;
+        return false;
     /* Killed, or read, before the first of them was there. */
     polled = (struct trace_polled){
         .count = 1, .busy = run.event.end - run.event.start, .signature = run.first};
     if (run.count == 0 && !add_polled(reader, &run, &polled, &counts_left, &busy_left))
-        return -1;
+        return false;
     /* A number that was read while it changed can be anything. */
     if (polls.end > run.event.end)
         run.event.end = polls.end;
@@ -711,7 +711,7 @@ static int read_polls(struct trace_reader *reader, const unsigned char **p,
     stream->previous_end = run.event.end;
     record->type = RECORD_POLLS;
     record->polls = run;
-    return 1;
+    return true;
 }
 
 /* Reads the event, or the run of polls, whose tag is at the cursor and ends at p. */
@@ -722,7 +722,7 @@ static int next_event(struct trace_reader *reader, uint64_t tag, const unsigned 
     record->type = RECORD_EVENT;
     if (!read_event(reader, tag, &p, &record->event))
         return damaged(reader, at, "not an event", err);
-    if (read_polls(reader, &p, record) < 0)
+    if (is_tag(reader, p, TRACE_TAG_POLLS) && !read_polls(reader, &p, record))
         return damaged(reader, at, "not a run of polls", err);
     reader->cursor = p;
     return 1;

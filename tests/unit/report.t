@@ -227,9 +227,9 @@ report
 ok 'no argument: status 64' ended 64
 
 ok 'damaged files end in an error, not in a crash' bash -c '
-    size=$(stat -c %s run.h5)
+    size=$(stat -c %s polls.h5)
     for ((at = 0; at < size; at += 211)); do
-        cp run.h5 damaged.h5
+        cp polls.h5 damaged.h5
         printf "\377\377\377\377" | dd of=damaged.h5 bs=1 seek="$at" conv=notrunc status=none
         timeout 20 "$0" damaged.h5 >/dev/null 2>&1
         status=$?
