@@ -12,14 +12,26 @@ EXTRA_DIST += \
 	tests/cluster/options.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
+	tests/cluster/programs/callbacks.c \
 	tests/cluster/programs/chroot_plugin.c \
+	tests/cluster/programs/collectives.c \
+	tests/cluster/programs/communicators.c \
 	tests/cluster/programs/compare_tally.py \
+	tests/cluster/programs/completion.c \
+	tests/cluster/programs/conformance.c \
+	tests/cluster/programs/conformance.h \
 	tests/cluster/programs/death.c \
-	tests/cluster/programs/every_call.c \
+	tests/cluster/programs/errors.c \
 	tests/cluster/programs/exchange.py \
+	tests/cluster/programs/io.c \
+	tests/cluster/programs/local_queries.c \
+	tests/cluster/programs/mpi4.c \
+	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/plain.c \
+	tests/cluster/programs/point_to_point.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
+	tests/cluster/programs/unwinding.cc \
 	tests/cluster/programs/waiter.c \
 	tests/cluster/scenario.sh \
 	tests/cluster/sp-dump.t \

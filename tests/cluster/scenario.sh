@@ -49,8 +49,31 @@ python() {
     "$SP_PYTHON" -c "import json, sys, scope_profiler; $1" "${@:2}"
 }
 
-# mpi_calls FILE: the number of MPI calls in a profile, as people write it.
+# mpi_calls FILE: the number of MPI calls in a profile, as people write it. A run of polls is one
+# event, its number of calls stands in a table.
 mpi_calls() {
-    python 'print(format(sum(r.num_calls for r in scope_profiler.read_h5(sys.argv[1]).get_regions()
-        if r.name.startswith("mpi:")), ","))' "$1"
+    python 'import h5py
+with h5py.File(sys.argv[1]) as file:
+    polls = sum(file["scope_profile/polls/counts"]) if "scope_profile/polls" in file else 0
+print(format(int(polls) + sum(r.num_calls for r in scope_profiler.read_h5(sys.argv[1]).get_regions()
+        if r.name.startswith("mpi:") and " kind=poll " not in r.name), ","))' "$1"
+}
+
+# What srun starts the ranks of each MPI with.
+# shellcheck disable=SC2034 # for the scenarios
+declare -A launcher=([openmpi]=pmix [mpich]=pmi2)
+
+# build_conformance MPI: the program conformance.
+build_conformance() {
+    local groups=(point_to_point completion collectives one_sided io communicators errors callbacks
+        local_queries mpi4)
+    local sources=("${groups[@]/#/$programs/}")
+    (cd "$results" && "mpicc.$1" -g -Wno-stringop-overflow -c "$programs/conformance.c" \
+        "${sources[@]/%/.c}") &&
+        "mpicxx.$1" -g -o conformance "$programs/unwinding.cc" "$results"/*.o
+}
+
+# agrees FILE: FILE has exactly the calls that the program counted, rank by rank (tally.h).
+agrees() {
+    "$SP_PYTHON" "$programs/compare_tally.py" "$1" "${2:-.}"
 }

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/scenario.sh"
 plan 27
 fresh_directory
-mpicc_openmpi -o every_call "$programs/every_call.c"
-in_work srun -N2 -n4 --mpi=pmix --scope-profile=mpi-calls ./every_call >/dev/null 2>&1
+build_conformance openmpi
+in_work srun -N2 -n4 --mpi=pmix --scope-profile=mpi-calls ./conformance collectives >/dev/null 2>&1
 mv scope-profile-*.h5 run.h5
 
 # The number of lines that tell of a rank.

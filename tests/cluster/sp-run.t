@@ -9,16 +9,16 @@ fresh_directory
 profiled() {
     local file
     rm -rf ./*
-    "mpicc_$1" -Wno-stringop-overflow -o every_call "$programs/every_call.c"
-    run sp-run "mpi-calls,out=$1" -- "${@:2}" -n 4 ./every_call
+    build_conformance "$1"
+    run sp-run "mpi-calls,out=$1" -- "${@:2}" -n 4 ./conformance completion collectives
     is "$status" 0 "$1: the program runs"
     file=$(echo "$1"/*)
     like "$file" "^$1/scope-profile-[A-Za-z0-9._-]+-[0-9]+\.h5\$" "$1: one file appears in out="
     like "$err" "scope-profile: 4 ranks, $(mpi_calls "$file") MPI calls -> \./$file(\$|"$'\n)' \
         "$1: one line tells of it"
     passes "$1: it has exactly the calls that the program counted" \
-        "$SP_PYTHON" "$programs/compare_tally.py" "$file" . copy even/odd three pair ring
-    is "$(listing .)" "every_call $1 tally.0 tally.1 tally.2 tally.3" "$1: nothing else is left"
+        agrees "$file"
+    is "$(listing .)" "conformance $1 tally.0 tally.1 tally.2 tally.3" "$1: nothing else is left"
 }
 profiled openmpi mpirun.openmpi --oversubscribe
 profiled mpich mpirun.mpich

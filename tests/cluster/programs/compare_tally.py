@@ -1,83 +1,190 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares a profile with what the program counted itself, region by region and rank by rank.
 
-Usage: compare_tally.py PROFILE.h5 DIRECTORY [NAMES...]
+Usage: compare_tally.py PROFILE.h5 DIRECTORY
 
-DIRECTORY holds the files tally.RANK of tally.h. NAMES are the program's communicators in the order
-of their creation; those made by one call are joined by "/" ("even/odd"), their order is open. Their
-numbers in the profile are 2, 3, ... Prints each difference and ends with 1 if there is one.
+DIRECTORY holds the files tally.RANK of tally.h. Prints each difference and ends with 1 if there is
+one.
 """
-import itertools
+import collections
 import pathlib
 import re
 import sys
 
+import h5py
 import scope_profiler
 
 
-def profile_counts(results):
-    """What the profile says: {(rank, label): calls}."""
-    return {
-        (rank, name): region[rank].num_calls
-        for name in results.region_names
-        if name.startswith("mpi:")
-        for region in [results.get_region(name)]
-        for rank in region.ranks
+class Tally:
+    """What the program says."""
+
+    def __init__(self, directory, records_all):
+        self.calls = collections.Counter()  # (rank, label)
+        self.failed = collections.Counter()  # (rank, label, error class)
+        self.or_unknown = collections.Counter()  # (rank, label)
+        self.created = {}  # rank: names of its communicators in the order of creation
+        self.communicators = {}  # name: (kind, parent, members)
+        self.names = {}  # communicator: what MPI_Comm_set_name called it
+        for path in directory.glob("tally.[0-9]*"):
+            rank = int(path.suffix[1:])
+            self.created[rank] = []
+            for line in path.read_text().splitlines():
+                self._take(rank, line.split("\t"), records_all)
+
+    def _take(self, rank, fields, records_all):
+        what = fields[0]
+        if what == "communicator":
+            self.created[rank].append(fields[1])
+            self.communicators[fields[1]] = tuple(fields[2:])
+        elif what == "name":
+            self.names[fields[1]] = fields[2]
+        elif what.startswith("failed="):
+            self.failed[rank, fields[2], int(what[7:])] += int(fields[1])
+        elif what == "or-unknown":
+            self.or_unknown[rank, fields[2]] += int(fields[1])
+        elif what == "call" or records_all:
+            self.calls[rank, fields[2]] += int(fields[1])
+
+    def number_communicators(self):
+        """Puts numbers in the place of names. They keep every rank's own order of creation, lower
+        ranks first where that leaves a choice (PROFILE.md, communicators)."""
+        numbers = {"-1": "-1", "0": "0", "1": "1"}
+        left = {rank: list(names) for rank, names in self.created.items()}
+        while any(left.values()):
+            rank, name = next(
+                (rank, names[0])
+                for rank, names in sorted(left.items())
+                if names and not any(names[0] in others[1:] for others in left.values())
+            )
+            numbers[name] = str(len(numbers) - 1)
+            left = {rank: names[names[:1] == [name] :] for rank, names in left.items()}
+
+        def numbered(label):
+            return re.sub(r"comm=(@\w+)", lambda match: "comm=" + numbers[match[1]], label)
+
+        for counts in self.calls, self.failed, self.or_unknown:
+            renamed = {(key[0], numbered(key[1]), *key[2:]): n for key, n in counts.items()}
+            counts.clear()
+            counts.update(renamed)
+        self.communicators = {
+            int(numbers[name]): (kind, int(numbers[parent]), members)
+            for name, (kind, parent, members) in self.communicators.items()
+        }
+        self.names = {int(numbers[name]): text for name, text in self.names.items()}
+
+
+def table(file, name):
+    """The rows of /scope_profile/NAME as dictionaries; none if there is no such table."""
+    columns = {
+        column: data.asstr()[:] if h5py.check_string_dtype(data.dtype) else data[:].tolist()
+        for column, data in file["scope_profile"].get(name, {}).items()
     }
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def tally_counts(directory):
-    """What the program says: {(rank, label): calls}."""
-    counts = {}
-    for path in directory.glob("tally.*"):
-        for line in path.read_text().splitlines():
-            calls, label = line.split("\t")
-            counts[int(path.suffix[1:]), label] = int(calls)
+def profile_counts(results, polls):
+    """What the profile says: {(rank, label): calls}. A run of polls is one event: how many polls
+    there were is in a table."""
+    counts = collections.Counter(
+        {
+            (rank, name): region[rank].num_calls
+            for name in results.region_names
+            if name.startswith("mpi:") and " kind=poll " not in name
+            for region in [results.get_region(name)]
+            for rank in region.ranks
+        }
+    )
+    for row in polls:
+        counts[row["ranks"], row["regions"]] += row["counts"]
     return counts
 
 
-def numberings(names):
-    """Every numbering {"@NAME": number} that the order of creation allows."""
-    groups = [itertools.permutations(group.split("/")) for group in names]
-    for order in itertools.product(*groups):
-        yield {"@" + name: str(2 + i) for i, name in enumerate(itertools.chain(*order))}
-
-
-def numbered(counts, numbering):
-    def number(match):
-        return "comm=" + numbering[match[1]]
-
-    return {(rank, re.sub(r"comm=(@\w+)", number, label)): n for (rank, label), n in counts.items()}
+def settle_unknown(calls, or_unknown, profile):
+    """Decides for completions whose origin a profile need not know: what it has, up to their
+    number, is as it should be, the others are "unknown"."""
+    for (rank, label), count in or_unknown.items():
+        known = min(count, max(0, profile[rank, label] - calls[rank, label]))
+        calls[rank, label] += known
+        unknown = re.sub(r"=[^ ]*", "=-1", label.split(" ", 2)[2]).replace(
+            "request=-1", "request=unknown"
+        )
+        calls[rank, " ".join(label.split(" ", 2)[:2] + [unknown])] += count - known
 
 
 def differences(profile, program):
-    """One line for each (rank, region) the two do not agree on."""
+    """One line for each region the two do not agree on, with the ranks where it is so."""
+    ranks = collections.defaultdict(list)
+    for rank, *region in sorted(profile.keys() | program.keys()):
+        numbers = program[rank, *region], profile[rank, *region]
+        if numbers[0] != numbers[1]:
+            ranks[tuple(region), numbers].append(str(rank))
     return [
-        f"rank {rank}: {label}: program {program.get((rank, label), 0)},"
-        f" profile {profile.get((rank, label), 0)}"
-        for rank, label in sorted(profile.keys() | program.keys())
-        if profile.get((rank, label)) != program.get((rank, label))
+        f"rank {','.join(where)}: {' '.join(map(str, region))}: program {said}, profile {has}"
+        for (region, (said, has)), where in ranks.items()
     ]
 
 
-def main():
-    path, directory, *names = sys.argv[1:]
-    tally = tally_counts(pathlib.Path(directory))
-    if not tally:
-        sys.exit(f"no tally in {directory}")
-    found = []
-    for read in scope_profiler.read_h5, scope_profiler.read_h5_summary:
-        profile = profile_counts(read(path))
-        best = min(
-            (differences(profile, numbered(tally, numbering)) for numbering in numberings(names)),
-            key=len,
+def members(text):
+    """World ranks: "0-2:2,5" is [0, 2, 5]."""
+    ranks = []
+    for run in filter(None, text.split(",")):
+        first, last, stride = re.fullmatch(r"(\d+)(?:-(\d+))?(?::(-?\d+))?", run).groups()
+        step = int(stride or 1)
+        ranks += range(int(first), int(last or first) + (1 if step > 0 else -1), step)
+    return ranks
+
+
+def communicator_differences(rows, tally):
+    """Kind, parent, members and name of each communicator."""
+    listed = {row["id"]: row for row in rows}
+    for number, (kind, parent, ranks) in sorted(tally.communicators.items()):
+        row = listed.get(number)
+        if row is None:
+            yield f"communicator {number} is not listed"
+            continue
+        groups = filter(None, [row["members"], row["remote_members"]])
+        text = "|".join(" ".join(map(str, members(group))) for group in groups)
+        found = row["kind"], row["parent"], text
+        if found != (kind, parent, ranks):
+            yield f"communicator {number}: program {kind, parent, ranks}, profile {found}"
+    for number, name in sorted(tally.names.items()):
+        found = listed[number]["name"]
+        if found != name:
+            yield f"communicator {number}: program names it {name}, profile {found}"
+
+
+def compare(path, directory):
+    """Every difference, one line each."""
+    with h5py.File(path) as file:
+        records_all = "mpi-calls=all" in str(file["metadata"].attrs["scope_profile_what"])
+        polls, failed, communicators = (
+            table(file, name) for name in ("polls", "failed", "communicators")
         )
-        found += [f"{read.__name__}: {line}" for line in best]
+    tally = Tally(directory, records_all)
+    if not tally.calls:
+        return [f"no tally in {directory}"], tally
+    tally.number_communicators()
+    full = profile_counts(scope_profiler.read_h5(path), polls)
+    summary = profile_counts(scope_profiler.read_h5_summary(path), polls)
+    settle_unknown(tally.calls, tally.or_unknown, full)
+    found = differences(full, tally.calls)
+    found += ["summary: " + line for line in differences(summary, full)]
+    failures = collections.Counter(
+        {(row["ranks"], row["regions"], row["error_classes"]): row["counts"] for row in failed}
+    )
+    found += ["failed: " + line for line in differences(failures, tally.failed)]
+    found += communicator_differences(communicators, tally)
+    return found, tally
+
+
+def main():
+    path, directory = sys.argv[1:]
+    found, tally = compare(path, pathlib.Path(directory))
     for line in found[:60]:
         print(line)
     if found:
         sys.exit(f"{len(found)} differences")
-    print(f"{len(tally)} regions agree, {sum(tally.values())} calls")
+    print(f"{len(tally.calls)} regions agree, {sum(tally.calls.values())} calls")
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TALLY_REGIONS = 1024, TALLY_LABEL = 256 };
+enum { TALLY_REGIONS = 2048, TALLY_LABEL = 256, TALLY_TEXT = 4096 };
 
 /* Values mean the same under every MPI (PROFILE-FILE.md, section 0). */
-enum { NONE = -1, ANY = -1, PROC_NULL = -2 };
+enum { NONE = -1, ANY = -1, PROC_NULL = -2, ROOT = -3 };
 
 /* Communicators are named, for their numbers are the job's: "0" COMM_WORLD, "1" COMM_SELF, "@NAME"
- * the program's own; the comparison knows in which order they were created. */
+ * the program's own (tally_communicator). */
 struct origin {
     const char *operation; /* NULL: no request (MPI_REQUEST_NULL) */
     long bytes;
@@ -23,34 +23,62 @@ struct origin {
     const char *communicator;
 };
 
-static struct {
+/* What is said of a label: "call"; "local", a call that mpi-calls=all alone records; "failed=CLASS",
+ * calls that returned an error, counted as calls as well; "or-unknown", completions whose origin a
+ * profile may, but need not, know. Weak: a program of several files has one. */
+__attribute__((weak)) struct {
     struct {
+        char what[16];
         char label[TALLY_LABEL];
         long calls;
     } regions[TALLY_REGIONS];
     int count;
+    int last;                       /* the region tallied last */
+    char communicators[TALLY_TEXT]; /* lines of the file */
 } tally;
 
-/* Counts calls more of the region label. */
-static inline void tally_label(const char *label, long calls)
+static inline int tally_is(int region, const char *what, const char *label)
 {
-    int i = 0;
-    while (i < tally.count && strcmp(tally.regions[i].label, label) != 0)
+    return strcmp(tally.regions[region].label, label) == 0 &&
+           strcmp(tally.regions[region].what, what) == 0;
+}
+
+/* Counts calls more of the region label. */
+static inline void tally_add(const char *what, const char *label, long calls)
+{
+    int i = tally_is(tally.last, what, label) ? tally.last : 0;
+    while (i < tally.count && !tally_is(i, what, label))
         i++;
     if (i == TALLY_REGIONS)
         abort();
-    if (i == tally.count)
-        snprintf(tally.regions[tally.count++].label, TALLY_LABEL, "%s", label);
+    if (i == tally.count) {
+        snprintf(tally.regions[i].what, sizeof tally.regions[i].what, "%s", what);
+        snprintf(tally.regions[i].label, TALLY_LABEL, "%s", label);
+        tally.count++;
+    }
     tally.regions[i].calls += calls;
+    tally.last = i;
+}
+
+static inline void tally_call_as(const char *what, const char *operation, const char *kind,
+                                 long bytes, int peer, int root, int tag, const char *communicator)
+{
+    char label[TALLY_LABEL];
+    snprintf(label, sizeof label, "mpi:%s kind=%s bytes=%ld peer=%d root=%d tag=%d comm=%s",
+             operation, kind, bytes, peer, root, tag, communicator);
+    tally_add(what, label, 1);
 }
 
 static inline void tally_call(const char *operation, const char *kind, long bytes, int peer,
                               int root, int tag, const char *communicator)
 {
-    char label[TALLY_LABEL];
-    snprintf(label, sizeof label, "mpi:%s kind=%s bytes=%ld peer=%d root=%d tag=%d comm=%s",
-             operation, kind, bytes, peer, root, tag, communicator);
-    tally_label(label, 1);
+    tally_call_as("call", operation, kind, bytes, peer, root, tag, communicator);
+}
+
+/* A call that moves nothing and waits for nobody: recorded with mpi-calls=all. */
+static inline void tally_local(const char *operation, const char *kind, const char *communicator)
+{
+    tally_call_as("local", operation, kind, NONE, NONE, NONE, NONE, communicator);
 }
 
 /* A point-to-point call on COMM_WORLD. */
@@ -79,11 +107,9 @@ static inline struct origin tally_start_collective(const char *operation, long b
     return (struct origin){operation, bytes, NONE, root, NONE, communicator};
 }
 
-/* A completion call of the kind ("wait", or "poll" where nothing was finished) on count requests:
- * the sum of their bytes, and of the rest what they have in common, but for the root, which is the
- * collective's alone (PROFILE-FILE.md, section 7). */
-static inline void tally_completion(const char *operation, const char *kind, int count,
-                                    const struct origin *origins)
+/* A call on requests, whose label says where these came from. */
+static inline void tally_requests(const char *what, const char *operation, const char *kind,
+                                  int count, const struct origin *origins)
 {
     struct origin common = {"unknown", NONE, NONE, NONE, NONE, "-1"};
     char label[TALLY_LABEL];
@@ -97,7 +123,7 @@ static inline void tally_completion(const char *operation, const char *kind, int
             common.root = NONE;
             continue;
         }
-        common.bytes = common.bytes < 0 || o->bytes < 0 ? NONE : common.bytes + o->bytes;
+        common.bytes = common.bytes < 0 || o->bytes < 0 ? -1L : common.bytes + o->bytes;
         if (strcmp(common.operation, o->operation) != 0)
             common.operation = "mixed";
         if (strcmp(common.communicator, o->communicator) != 0)
@@ -109,7 +135,16 @@ static inline void tally_completion(const char *operation, const char *kind, int
              "mpi:%s kind=%s bytes=%ld peer=%d root=%d tag=%d comm=%s request=%s", operation, kind,
              common.bytes, common.peer, common.root, common.tag, common.communicator,
              common.operation);
-    tally_label(label, 1);
+    tally_add(what, label, 1);
+}
+
+/* A completion call of the kind ("wait", or "poll" where nothing was finished) on count requests:
+ * the sum of their bytes, and of the rest what they have in common, but for the root, which is the
+ * collective's alone (PROFILE-FILE.md, section 7). */
+static inline void tally_completion(const char *operation, const char *kind, int count,
+                                    const struct origin *origins)
+{
+    tally_requests("call", operation, kind, count, origins);
 }
 
 /* A Testall, Testany or Testsome that finished nothing: it has no one request to tell of. */
@@ -128,8 +163,60 @@ static inline void tally_some(const char *operation, int count, const int *indic
     tally_completion(operation, "wait", count, finished);
 }
 
-/* Writes "CALLS<tab>LABEL" lines to the file tally.RANK of the working directory; it appears when
- * it is complete. */
+/* The call tallied last fails: error_class is what MPI_Error_class says of it; 0 if an error handler
+ * leaves it, so that it does not return. */
+static inline void tally_failure(int error_class)
+{
+    char label[TALLY_LABEL], what[sizeof tally.regions[0].what];
+    snprintf(label, sizeof label, "%s", tally.regions[tally.last].label);
+    snprintf(what, sizeof what, "failed=%d", error_class);
+    tally_add(what, label, 1);
+}
+
+/* The call tallied last returned code, an error. */
+static inline void tally_failed(int code)
+{
+    int error_class;
+    MPI_Error_class(code, &error_class);
+    tally_failure(error_class);
+    tally_local("error_class", "other", "-1");
+}
+
+static inline void tally_line(const char *line)
+{
+    size_t used = strlen(tally.communicators);
+    if (used + strlen(line) >= sizeof tally.communicators)
+        abort();
+    strcpy(tally.communicators + used, line);
+}
+
+/* This rank has made a communicator, the one after those tallied before. kind is "intra" or "inter",
+ * parent another one's name or "-1", members the world ranks in the communicator's order, "0 2";
+ * of an intercommunicator those of both groups, that with the lowest rank first, "0 2|1 3". */
+static inline void tally_communicator(const char *name, const char *kind, const char *parent,
+                                      const char *members)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\t%s\t", name);
+    if (strstr(tally.communicators, line))
+        abort(); /* each has a name of its own */
+    snprintf(line, sizeof line, "communicator\t%s\t%s\t%s\t%s\n", name, kind, parent, members);
+    tally_line(line);
+}
+
+/* The program has named a communicator. */
+static inline void tally_name(const char *communicator, const char *name)
+{
+    char line[256];
+    snprintf(line, sizeof line, "name\t%s\t%s\n", communicator, name);
+    tally_line(line);
+}
+
+/* Writes the file tally.RANK of the working directory; it appears when it is complete. Its lines:
+ *     WHAT CALLS LABEL
+ *     communicator NAME KIND PARENT MEMBERS     in the order of creation
+ *     name COMMUNICATOR NAME
+ */
 static inline void tally_write(int rank)
 {
     char part[64], path[64];
@@ -139,7 +226,9 @@ static inline void tally_write(int rank)
     if (!file)
         abort();
     for (int i = 0; i < tally.count; i++)
-        fprintf(file, "%ld\t%s\n", tally.regions[i].calls, tally.regions[i].label);
+        fprintf(file, "%s\t%ld\t%s\n", tally.regions[i].what, tally.regions[i].calls,
+                tally.regions[i].label);
+    fputs(tally.communicators, file);
     if (fclose(file) != 0 || rename(part, path) != 0)
         abort();
 }
