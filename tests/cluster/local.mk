@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The scenarios on a real Slurm cluster with real MPI, which contrib/run-tests.sh runs.
 EXTRA_DIST += \
+	tests/cluster/conformance-fortran.t \
 	tests/cluster/ctrl-c.t \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
@@ -22,6 +23,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/conformance.h \
 	tests/cluster/programs/death.c \
 	tests/cluster/programs/errors.c \
+	tests/cluster/programs/every_group.F90 \
 	tests/cluster/programs/exchange.py \
 	tests/cluster/programs/io.c \
 	tests/cluster/programs/local_queries.c \
@@ -31,6 +33,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/point_to_point.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
+	tests/cluster/programs/tally_fortran.c \
 	tests/cluster/programs/unwinding.cc \
 	tests/cluster/programs/waiter.c \
 	tests/cluster/scenario.sh \
