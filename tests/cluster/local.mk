@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
+	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
@@ -41,6 +42,7 @@ EXTRA_DIST += \
 	tests/cluster/sp-merge.t \
 	tests/cluster/sp-report.t \
 	tests/cluster/sp-run.t \
+	tests/cluster/spawn.t \
 	tests/cluster/stopped-merge.t \
 	tests/cluster/symbol-versions.t \
 	tests/cluster/taken-directory.t \
