@@ -16,7 +16,7 @@ static lock_t table_lock;
 static struct communicator **buckets; /* open addressing, a power of two, at most half full */
 static uint32_t bucket_mask;
 static uint32_t live;
-static int32_t next_id;
+static uint32_t next_id = COMMUNICATOR_OTHERS;
 static struct communicator *free_list;
 
 static uint32_t hash(uint64_t handle)
@@ -137,7 +137,8 @@ static struct communicator *add_handle(uint64_t handle)
     return c;
 }
 
-static struct communicator *add(uint64_t handle, const struct communicator_answer *answer)
+static struct communicator *add_as(uint64_t handle, uint32_t id,
+                                   const struct communicator_answer *answer)
 {
     struct communicator *c = add_handle(handle);
     if (!c) {
@@ -151,7 +152,7 @@ static struct communicator *add(uint64_t handle, const struct communicator_answe
     c->remote_first = answer->remote_first;
     c->remote_hash = answer->remote_hash;
     c->facts = (struct trace_communicator){
-        .id = (uint32_t)next_id++,
+        .id = id,
         .kind = answer->kind,
         .parent = -1,
         .rank = answer->rank,
@@ -163,13 +164,18 @@ static struct communicator *add(uint64_t handle, const struct communicator_answe
     return c;
 }
 
-struct communicator *communicator_add_predefined(uint64_t handle,
+static struct communicator *add(uint64_t handle, const struct communicator_answer *answer)
+{
+    return add_as(handle, next_id++, answer);
+}
+
+struct communicator *communicator_add_predefined(uint64_t handle, uint32_t id,
                                                  const struct communicator_answer *answer)
 {
     lock_take(&table_lock);
-    struct communicator *c = add(handle, answer);
+    struct communicator *c = add_as(handle, id, answer);
     if (c)
-        c->facts.key = c->facts.id == COMMUNICATOR_WORLD ? KEY_WORLD : KEY_SELF;
+        c->facts.key = id == COMMUNICATOR_WORLD ? KEY_WORLD : KEY_SELF;
     lock_give(&table_lock);
     return c;
 }

@@ -40,10 +40,10 @@ struct communicator_answer {
     uint64_t remote_hash;  /* communicator_hash_runs of the remote group; 0: not known */
 };
 
-enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1 };
+enum { COMMUNICATOR_WORLD = 0, COMMUNICATOR_SELF = 1, COMMUNICATOR_OTHERS = 2 };
 
-/* Adds MPI_COMM_WORLD (first) or MPI_COMM_SELF (second); returns NULL when memory is out. */
-struct communicator *communicator_add_predefined(uint64_t handle,
+/* Adds MPI_COMM_WORLD or MPI_COMM_SELF, which the id tells; returns NULL when memory is out. */
+struct communicator *communicator_add_predefined(uint64_t handle, uint32_t id,
                                                  const struct communicator_answer *answer);
 
 /* Counts a collective creation on parent (all of its members do, whatever they get back) and

@@ -144,6 +144,24 @@ bool identity_wanted(void)
     return run && *run == '/';
 }
 
+void identity_launched(uint32_t *rank, uint32_t *size)
+{
+    static const char *const names[][2] = {{"PMI_RANK", "PMI_SIZE"},
+                                           {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                           {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
+                                           {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int32_t found = number(names[i][0]), of = number(names[i][1]);
+        if (found < 0 || found >= of)
+            continue;
+        *rank = (uint32_t)found;
+        *size = (uint32_t)of;
+        return;
+    }
+    *rank = 0;
+    *size = 1;
+}
+
 static void read_text(const char *path, char *text, size_t size)
 {
     text[0] = '\0';

@@ -17,6 +17,10 @@ bool identity_wanted(void);
 /* WHAT, as the user gave it; NULL if it was not handed to this process. */
 const char *identity_what(void);
 
+/* Which rank of how many the launcher started this process as, from its variables; 0 of 1 if it has
+ * none. For programs that have no MPI_COMM_WORLD to ask. */
+void identity_launched(uint32_t *rank, uint32_t *size);
+
 /* Makes the run directory, its job record (the first rank does) and this rank's trace in the
  * directory of its world. Returns 0, or -1 and err. */
 int identity_create_trace(struct trace_writer *writer, const struct recorder_world *world,

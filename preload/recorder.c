@@ -46,6 +46,7 @@ static struct {
     uint64_t sync_ticks;             /* between two sync points */
     uint64_t run_gap;                /* ticks */
     bool each_poll;                  /* polls=all */
+    uint64_t sessions_over;          /* ticks; 0: MPI_Finalize is to come */
     struct recorder_thread *threads; /* all that ever were */
     lock_t threads_lock;
     pthread_key_t thread_key;
@@ -71,6 +72,16 @@ bool recorder_prepare(struct trace_sync *before)
     clock_read(before);
     errno = error;
     return true;
+}
+
+bool recorder_is_open(void)
+{
+    return __atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) == STATE_ON;
+}
+
+void recorder_sessions_over(uint64_t ticks)
+{
+    __atomic_store_n(&recorder.sessions_over, ticks, __ATOMIC_RELEASE);
 }
 
 void recorder_cancel(void)
@@ -108,11 +119,17 @@ static void thread_ended(void *data)
 }
 
 /* Where a trace is not mapped, a program that calls exit() before MPI_Finalize would lose its last
- * window. */
-__attribute__((destructor)) static void flush_at_exit(void)
+ * window. A program that knows sessions alone has no MPI_Finalize. */
+__attribute__((destructor)) static void end_at_exit(void)
 {
-    if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) == STATE_ON && recorder_thread)
+    if (!recorder_is_open())
+        return;
+    if (recorder.sessions_over) {
+        recorder_finalising(recorder.sessions_over);
+        recorder_close();
+    } else if (recorder_thread) {
         recorder_flush(recorder_thread);
+    }
 }
 
 static struct recorder_thread *new_thread(uint64_t ticks)

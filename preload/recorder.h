@@ -102,6 +102,13 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
 /* MPI_Init failed: it may be tried again. */
 void recorder_cancel(void);
 
+/* True between recorder_open and recorder_close. */
+bool recorder_is_open(void);
+
+/* The last session ended, in a call that began at ticks: if none begins any more, so did the rank's
+ * use of MPI. 0: one began. */
+void recorder_sessions_over(uint64_t ticks);
+
 /* Around MPI_Finalize, which begins at ticks. */
 void recorder_finalising(uint64_t ticks);
 void recorder_close(void);

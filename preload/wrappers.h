@@ -18,6 +18,7 @@
 #include "preload/communicator.h"
 #include "preload/dispatch.h"
 #include "preload/glibc_compat.h"
+#include "preload/identity.h"
 #include "preload/objects.h"
 #include "preload/pages.h"
 #include "preload/recorder.h"
@@ -52,8 +53,12 @@ static struct {
 #undef QUESTION
 } ask;
 
+/* Only libraries of MPI 4 have it. */
+static int (*ask_process_set)(MPI_Session, const char *, MPI_Group *);
+
 static int attach(void *library)
 {
+    *(void **)&ask_process_set = dlsym(library, "PMPI_Group_from_session_pset");
 #define QUESTION(name, parameters)                                                                 \
     if (!(*(void **)&ask.name = dlsym(library, "PMPI_" #name)))                                    \
         return -1;
@@ -153,6 +158,23 @@ static inline int32_t translated(int rank)
 
 /* --- communicators ---------------------------------------------------------------------------- */
 
+/* The sessions that the program has begun and not ended. */
+static struct {
+    bool have_world; /* MPI_Init came back: there is an MPI_COMM_WORLD */
+    int count;
+    MPI_Session newest;
+    bool newest_lives;
+} sessions;
+
+/* The group of all ranks, to be freed; false if it cannot be had. */
+static bool ask_world(MPI_Group *world)
+{
+    if (sessions.have_world)
+        return ask.Comm_group(COMM_WORLD, world) == MPI_SUCCESS;
+    return sessions.newest_lives && ask_process_set &&
+           ask_process_set(sessions.newest, "mpi://WORLD", world) == MPI_SUCCESS;
+}
+
 /* The world ranks of a group of n as runs, in pages_take memory of *room bytes; their number. 0 if
  * they cannot be told: memory is out, or (*foreign) a member is of another world. */
 static uint32_t ask_members(MPI_Group group, size_t n, struct trace_rank_run **runs, size_t *room,
@@ -166,7 +188,7 @@ static uint32_t ask_members(MPI_Group group, size_t n, struct trace_rank_run **r
     *foreign = false;
     *room = n * sizeof **runs;
     *runs = pages_take(*room);
-    if (ranks && *runs && ask.Comm_group(COMM_WORLD, &world) == MPI_SUCCESS) {
+    if (ranks && *runs && ask_world(&world)) {
         int *in_world = ranks + n;
         for (size_t i = 0; i < n; i++)
             ranks[i] = (int)i;
@@ -232,10 +254,11 @@ static bool ask_communicator(MPI_Comm comm, struct communicator_answer *answer)
     return true;
 }
 
-static bool add_predefined(MPI_Comm comm)
+static bool add_predefined(MPI_Comm comm, uint32_t id)
 {
     struct communicator_answer answer;
-    return ask_communicator(comm, &answer) && communicator_add_predefined(HANDLE(comm), &answer);
+    return ask_communicator(comm, &answer) &&
+           communicator_add_predefined(HANDLE(comm), id, &answer);
 }
 
 static void communicator_use(struct recorder_thread *thread, uint64_t handle,
@@ -688,56 +711,6 @@ static void completion_end(struct completion *completion, struct call *call,
 
 /* --- the way in and out ----------------------------------------------------------------------- */
 
-static void opened(int result, enum mpi_function function, const struct trace_sync *before)
-{
-    int rank, size, level = -1;
-    if (result != MPI_SUCCESS || ask.Comm_rank(COMM_WORLD, &rank) != MPI_SUCCESS ||
-        ask.Comm_size(COMM_WORLD, &size) != MPI_SUCCESS || !add_predefined(COMM_WORLD) ||
-        !add_predefined(COMM_SELF)) {
-        recorder_cancel();
-        return;
-    }
-    ask.Query_thread(&level);
-    recorder_open(&(struct recorder_world){.rank = (uint32_t)rank,
-                                           .size = (uint32_t)size,
-                                           .thread_level = ABI_THREAD_LEVEL(level),
-                                           .family = FAMILY,
-                                           .many_threads = level == ABI_THREAD_MULTIPLE,
-                                           .record_init = dispatch_records(function),
-                                           .each_poll = dispatch_each_poll(),
-                                           .paused = dispatch_is_paused()},
-                  function, before);
-    if (!recorder_thread)
-        return;
-    recorder_define_communicator(recorder_thread, communicator_find(HANDLE(COMM_WORLD)));
-    recorder_define_communicator(recorder_thread, communicator_find(HANDLE(COMM_SELF)));
-}
-
-static int special_MPI_Init(int *argc, char ***argv, int (*next)(int *, char ***),
-                            const void *caller, bool pmpi)
-{
-    struct trace_sync before;
-    (void)caller, (void)pmpi;
-    if (!recorder_prepare(&before))
-        return next(argc, argv);
-    int result = next(argc, argv);
-    opened(result, FUNCTION_MPI_Init, &before);
-    return result;
-}
-
-static int special_MPI_Init_thread(int *argc, char ***argv, int required, int *provided,
-                                   int (*next)(int *, char ***, int, int *), const void *caller,
-                                   bool pmpi)
-{
-    struct trace_sync before;
-    (void)caller, (void)pmpi;
-    if (!recorder_prepare(&before))
-        return next(argc, argv, required, provided);
-    int result = next(argc, argv, required, provided);
-    opened(result, FUNCTION_MPI_Init_thread, &before);
-    return result;
-}
-
 static struct trace_signature bare_signature(enum mpi_function function)
 {
     return (struct trace_signature){.operation = OPERATION(function),
@@ -746,6 +719,178 @@ static struct trace_signature bare_signature(enum mpi_function function)
                                     .root = PEER_NONE,
                                     .tag = -1,
                                     .communicator = -1};
+}
+
+/* Begins a call of one of these functions, which is told of even if the user does not want it.
+ * Returns true if it is to be recorded. */
+static bool begin(struct call *call, enum mpi_function function)
+{
+    struct trace_signature signature = bare_signature(function);
+    if (dispatch_records(function)) {
+        call_begin(call, &signature);
+        return true;
+    }
+    call->start = clock_ticks();
+    return false;
+}
+
+static void end(struct call *call, bool recorded, int result)
+{
+    if (!recorded) {
+        call_leave(call);
+        return;
+    }
+    if (result != MPI_SUCCESS)
+        fail(call->thread, result);
+    call_record(call);
+}
+
+static bool add_world(void)
+{
+    sessions.have_world = true;
+    return add_predefined(COMM_WORLD, COMMUNICATOR_WORLD) &&
+           add_predefined(COMM_SELF, COMMUNICATOR_SELF);
+}
+
+static void define_world(struct recorder_thread *thread)
+{
+    recorder_define_communicator(thread, communicator_find(HANDLE(COMM_WORLD)));
+    recorder_define_communicator(thread, communicator_find(HANDLE(COMM_SELF)));
+}
+
+static void open_recorder(struct recorder_world *world, enum mpi_function function,
+                          const struct trace_sync *before)
+{
+    world->family = FAMILY;
+    world->record_init = dispatch_records(function);
+    world->each_poll = dispatch_each_poll();
+    world->paused = dispatch_is_paused();
+    recorder_open(world, function, before);
+}
+
+/* After MPI_Init or MPI_Init_thread. */
+static void opened(int result, enum mpi_function function, const struct trace_sync *before)
+{
+    int rank, size, level = -1;
+    if (result != MPI_SUCCESS || ask.Comm_rank(COMM_WORLD, &rank) != MPI_SUCCESS ||
+        ask.Comm_size(COMM_WORLD, &size) != MPI_SUCCESS || !add_world()) {
+        recorder_cancel();
+        return;
+    }
+    ask.Query_thread(&level);
+    open_recorder(&(struct recorder_world){.rank = (uint32_t)rank,
+                                           .size = (uint32_t)size,
+                                           .thread_level = ABI_THREAD_LEVEL(level),
+                                           .many_threads = level == ABI_THREAD_MULTIPLE},
+                  function, before);
+    if (recorder_thread)
+        define_world(recorder_thread);
+}
+
+/* The same where a session was there before: it is a call like others. */
+static void opened_late(struct call *call, bool recorded, int result)
+{
+    if (result == MPI_SUCCESS && add_world())
+        define_world(call->thread);
+    end(call, recorded, result);
+}
+
+static int special_MPI_Init(int *argc, char ***argv, int (*next)(int *, char ***),
+                            const void *caller, bool pmpi)
+{
+    struct trace_sync before;
+    struct call call;
+    if (recorder_prepare(&before)) {
+        int result = next(argc, argv);
+        opened(result, FUNCTION_MPI_Init, &before);
+        return result;
+    }
+    if (!call_enter(&call, caller, pmpi))
+        return next(argc, argv);
+    bool recorded = begin(&call, FUNCTION_MPI_Init);
+    int result = next(argc, argv);
+    call_stop(&call);
+    opened_late(&call, recorded, result);
+    return result;
+}
+
+static int special_MPI_Init_thread(int *argc, char ***argv, int required, int *provided,
+                                   int (*next)(int *, char ***, int, int *), const void *caller,
+                                   bool pmpi)
+{
+    struct trace_sync before;
+    struct call call;
+    if (recorder_prepare(&before)) {
+        int result = next(argc, argv, required, provided);
+        opened(result, FUNCTION_MPI_Init_thread, &before);
+        return result;
+    }
+    if (!call_enter(&call, caller, pmpi))
+        return next(argc, argv, required, provided);
+    bool recorded = begin(&call, FUNCTION_MPI_Init_thread);
+    int result = next(argc, argv, required, provided);
+    call_stop(&call);
+    opened_late(&call, recorded, result);
+    return result;
+}
+
+static void session_began(int result, const MPI_Session *session)
+{
+    if (result != MPI_SUCCESS)
+        return;
+    sessions.newest = *session;
+    sessions.newest_lives = true;
+    __atomic_add_fetch(&sessions.count, 1, __ATOMIC_RELEASE);
+    recorder_sessions_over(0);
+}
+
+/* A program that knows sessions alone has no world to ask: the launcher's word counts. */
+static int special_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session,
+                                    int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *),
+                                    const void *caller, bool pmpi)
+{
+    struct trace_sync before;
+    struct call call;
+    if (recorder_prepare(&before)) {
+        struct recorder_world world = {.thread_level = -1, .many_threads = true};
+        int result = next(info, errhandler, session);
+        session_began(result, session);
+        identity_launched(&world.rank, &world.size);
+        if (result == MPI_SUCCESS)
+            open_recorder(&world, FUNCTION_MPI_Session_init, &before);
+        else
+            recorder_cancel();
+        return result;
+    }
+    if (!call_enter(&call, caller, pmpi))
+        return next(info, errhandler, session);
+    bool recorded = begin(&call, FUNCTION_MPI_Session_init);
+    int result = next(info, errhandler, session);
+    call_stop(&call);
+    session_began(result, session);
+    end(&call, recorded, result);
+    return result;
+}
+
+static int special_MPI_Session_finalize(MPI_Session *session, int (*next)(MPI_Session *),
+                                        const void *caller, bool pmpi)
+{
+    struct call call;
+    if (!call_enter(&call, caller, pmpi))
+        return next(session);
+    bool recorded = begin(&call, FUNCTION_MPI_Session_finalize);
+    bool newest = session && *session == sessions.newest;
+    int result = next(session);
+    call_stop(&call);
+    uint64_t start = call.start;
+    end(&call, recorded, result);
+    if (result != MPI_SUCCESS)
+        return result;
+    if (newest)
+        sessions.newest_lives = false;
+    if (__atomic_sub_fetch(&sessions.count, 1, __ATOMIC_ACQ_REL) == 0 && !sessions.have_world)
+        recorder_sessions_over(start);
+    return result;
 }
 
 /* By far the most frequent completion: it takes the request out at once, since the call does not
@@ -830,22 +975,14 @@ static int special_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status,
 
 static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi)
 {
-    struct trace_signature signature = bare_signature(FUNCTION_MPI_Finalize);
     struct call call;
     if (!call_enter(&call, caller, pmpi))
         return next();
-    bool recorded = dispatch_records(FUNCTION_MPI_Finalize);
-    if (recorded)
-        call_begin(&call, &signature);
-    else
-        call.start = clock_ticks();
+    bool recorded = begin(&call, FUNCTION_MPI_Finalize);
     recorder_finalising(call.start);
     int result = next();
     call_stop(&call);
-    if (recorded)
-        call_record(&call);
-    else
-        call_leave(&call);
+    end(&call, recorded, result);
     recorder_close();
     return result;
 }

@@ -35,9 +35,9 @@ static struct communicator *add_world(int size, int rank)
     for (int i = 0; i < size; i++)
         ranks[i] = i;
     struct communicator_answer a = answer(ranks, (uint32_t)size, (uint32_t)rank);
-    struct communicator *world = communicator_add_predefined(world_handle, &a);
+    struct communicator *world = communicator_add_predefined(world_handle, COMMUNICATOR_WORLD, &a);
     a = answer(&rank, 1, 0);
-    cr_assert_not_null(communicator_add_predefined(self_handle, &a));
+    cr_assert_not_null(communicator_add_predefined(self_handle, COMMUNICATOR_SELF, &a));
     return world;
 }
 
