@@ -31,10 +31,12 @@ EXTRA_DIST += \
 	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
+	tests/cluster/programs/processes.c \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
+	tests/cluster/programs/threads.c \
 	tests/cluster/programs/unwinding.cc \
 	tests/cluster/programs/waiter.c \
 	tests/cluster/scenario.sh \
@@ -46,5 +48,6 @@ EXTRA_DIST += \
 	tests/cluster/stopped-merge.t \
 	tests/cluster/symbol-versions.t \
 	tests/cluster/taken-directory.t \
+	tests/cluster/threads-and-processes.t \
 	tests/cluster/three-concurrent-steps.t \
 	tests/cluster/two-hosts-two-mpis.t

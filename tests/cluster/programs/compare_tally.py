@@ -3,8 +3,8 @@
 
 Usage: compare_tally.py PROFILE.h5 DIRECTORY
 
-DIRECTORY holds the files tally.RANK of tally.h. Prints each difference and ends with 1 if there is
-one.
+DIRECTORY holds the files tally.RANK of tally.h, and lane.RANK.THREAD for further threads. Prints
+each difference and ends with 1 if there is one.
 """
 import collections
 import pathlib
@@ -19,19 +19,18 @@ class Tally:
     """What the program says."""
 
     def __init__(self, directory, records_all):
-        self.calls = collections.Counter()  # (rank, label)
+        self.calls = collections.Counter()  # (rank, thread, label)
         self.failed = collections.Counter()  # (rank, label, error class)
         self.or_unknown = collections.Counter()  # (rank, label)
-        self.created = {}  # rank: names of its communicators in the order of creation
+        self.created = collections.defaultdict(list)  # rank: its communicators as it made them
         self.communicators = {}  # name: (kind, parent, members)
         self.names = {}  # communicator: what MPI_Comm_set_name called it
-        for path in directory.glob("tally.[0-9]*"):
-            rank = int(path.suffix[1:])
-            self.created[rank] = []
+        for path in [*directory.glob("tally.[0-9]*"), *directory.glob("lane.*")]:
+            rank, thread = map(int, [*path.name.split(".")[1:], "0"][:2])
             for line in path.read_text().splitlines():
-                self._take(rank, line.split("\t"), records_all)
+                self._take(rank, thread, line.split("\t"), records_all)
 
-    def _take(self, rank, fields, records_all):
+    def _take(self, rank, thread, fields, records_all):
         what = fields[0]
         if what == "communicator":
             self.created[rank].append(fields[1])
@@ -43,7 +42,22 @@ class Tally:
         elif what == "or-unknown":
             self.or_unknown[rank, fields[2]] += int(fields[1])
         elif what == "call" or records_all:
-            self.calls[rank, fields[2]] += int(fields[1])
+            self.calls[rank, thread, fields[2]] += int(fields[1])
+
+    def by_rank(self):
+        """{(rank, label): calls}"""
+        counts = collections.Counter()
+        for (rank, _, label), calls in self.calls.items():
+            counts[rank, label] += calls
+        return counts
+
+    def by_thread(self):
+        """{(rank, thread): {label: calls}} of the ranks that have several threads."""
+        threads = collections.defaultdict(dict)
+        for (rank, thread, label), calls in self.calls.items():
+            threads[rank, thread][label] = calls
+        several = {rank for rank, thread in threads if thread > 0}
+        return {key: counts for key, counts in threads.items() if key[0] in several}
 
     def number_communicators(self):
         """Puts numbers in the place of names. They keep every rank's own order of creation, lower
@@ -63,7 +77,10 @@ class Tally:
             return re.sub(r"comm=(@\w+)", lambda match: "comm=" + numbers[match[1]], label)
 
         for counts in self.calls, self.failed, self.or_unknown:
-            renamed = {(key[0], numbered(key[1]), *key[2:]): n for key, n in counts.items()}
+            renamed = {
+                tuple(numbered(part) if isinstance(part, str) else part for part in key): n
+                for key, n in counts.items()
+            }
             counts.clear()
             counts.update(renamed)
         self.communicators = {
@@ -97,6 +114,50 @@ def profile_counts(results, polls):
     for row in polls:
         counts[row["ranks"], row["regions"]] += row["counts"]
     return counts
+
+
+def profile_threads(file):
+    """What the profile says of threads: {(rank, thread): [(start, end, label), ...]}."""
+    names = file["region_table/names"].asstr()[:]
+    index, events = file["rank_region_index"], file["events"]
+    threads = collections.defaultdict(list)
+    for region, rank, first, count in zip(
+        *(index[name][:] for name in ("region_ids", "ranks", "event_offsets", "event_counts"))
+    ):
+        row = slice(int(first), int(first + count))
+        starts = events["start_deltas"][row].cumsum()
+        ends = starts + events["durations"][row]
+        lanes = events["thread_ids"][row] if "thread_ids" in events else [0] * count
+        for start, end, lane in zip(starts, ends, lanes):
+            threads[rank, lane].append((start, end, names[region]))
+    return threads
+
+
+def thread_differences(threads, tally):
+    """Threads are told by what they called: 0 is the main thread, the others have any number."""
+
+    def sorted_lanes(lanes):
+        return sorted(((rank, thread > 0), sorted(calls.items())) for (rank, thread), calls in lanes)
+
+    program = tally.by_thread()
+    ranks = {rank for rank, _ in program}
+    counted = {
+        key: collections.Counter(label for *_, label in calls if label.startswith("mpi:"))
+        for key, calls in threads.items()
+        if key[0] in ranks
+    }
+    said, has = sorted_lanes(program.items()), sorted_lanes(counted.items())
+    if said != has:
+        yield f"threads: program {said}"
+        yield f"threads: profile {has}"
+    for (rank, thread), calls in threads.items():
+        ends = []
+        for start, end, label in sorted(calls, key=lambda call: (call[0], -call[1])):
+            while ends and ends[-1] <= start:
+                ends.pop()
+            if ends and end > ends[-1]:
+                yield f"rank {rank} thread {thread}: {label} ends after the call it is in"
+            ends.append(end)
 
 
 def settle_unknown(calls, or_unknown, profile):
@@ -160,20 +221,23 @@ def compare(path, directory):
         polls, failed, communicators = (
             table(file, name) for name in ("polls", "failed", "communicators")
         )
+        threads = profile_threads(file)
     tally = Tally(directory, records_all)
     if not tally.calls:
         return [f"no tally in {directory}"], tally
     tally.number_communicators()
     full = profile_counts(scope_profiler.read_h5(path), polls)
     summary = profile_counts(scope_profiler.read_h5_summary(path), polls)
-    settle_unknown(tally.calls, tally.or_unknown, full)
-    found = differences(full, tally.calls)
+    program = tally.by_rank()
+    settle_unknown(program, tally.or_unknown, full)
+    found = differences(full, program)
     found += ["summary: " + line for line in differences(summary, full)]
     failures = collections.Counter(
         {(row["ranks"], row["regions"], row["error_classes"]): row["counts"] for row in failed}
     )
     found += ["failed: " + line for line in differences(failures, tally.failed)]
     found += communicator_differences(communicators, tally)
+    found += thread_differences(threads, tally)
     return found, tally
 
 

@@ -26,7 +26,10 @@ struct origin {
 /* What is said of a label: "call"; "local", a call that mpi-calls=all alone records; "failed=CLASS",
  * calls that returned an error, counted as calls as well; "or-unknown", completions whose origin a
  * profile may, but need not, know. Weak: a program of several files has one. */
-__attribute__((weak)) struct {
+#ifndef TALLY_STORAGE
+#define TALLY_STORAGE __attribute__((weak))
+#endif
+TALLY_STORAGE struct tally {
     struct {
         char what[16];
         char label[TALLY_LABEL];
@@ -212,6 +215,14 @@ static inline void tally_name(const char *communicator, const char *name)
     tally_line(line);
 }
 
+static inline void tally_print(FILE *file)
+{
+    for (int i = 0; i < tally.count; i++)
+        fprintf(file, "%s\t%ld\t%s\n", tally.regions[i].what, tally.regions[i].calls,
+                tally.regions[i].label);
+    fputs(tally.communicators, file);
+}
+
 /* Writes the file tally.RANK of the working directory; it appears when it is complete. Its lines:
  *     WHAT CALLS LABEL
  *     communicator NAME KIND PARENT MEMBERS     in the order of creation
@@ -225,11 +236,22 @@ static inline void tally_write(int rank)
     FILE *file = fopen(part, "w");
     if (!file)
         abort();
-    for (int i = 0; i < tally.count; i++)
-        fprintf(file, "%s\t%ld\t%s\n", tally.regions[i].what, tally.regions[i].calls,
-                tally.regions[i].label);
-    fputs(tally.communicators, file);
+    tally_print(file);
     if (fclose(file) != 0 || rename(part, path) != 0)
+        abort();
+}
+
+/* Writes what this thread counted to the file lane.RANK.THREAD. With TALLY_STORAGE `static __thread`
+ * each thread has a tally of its own; that of the main thread is in tally.RANK. */
+static inline void tally_lane(int rank, int thread)
+{
+    char path[64];
+    snprintf(path, sizeof path, "lane.%d.%d", rank, thread);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        abort();
+    tally_print(file);
+    if (fclose(file) != 0)
         abort();
 }
 
