@@ -412,7 +412,7 @@ static int keep_pause(const struct fold *fold, struct rank *rank, int64_t start_
                       int64_t duration_ns)
 {
     rank->paused_ns = profile_add(rank->paused_ns, duration_ns);
-    if (rank->pause_count > PAUSES_MAX / fold->rank_count)
+    if (rank->pause_count >= PAUSES_MAX / fold->rank_count)
         return 0;
     if (rank->pause_count == rank->pause_room) {
         size_t room = rank->pause_room ? 2 * rank->pause_room : 16;

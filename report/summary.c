@@ -126,6 +126,7 @@ static void add_rank(struct summary *summary, const struct profile *profile,
     summary->mpi += rank->mpi;
 }
 
+/* The attribute knows also of pauses that were too many for the table. */
 static void add_pauses(struct summary *summary, const struct profile *profile,
                        const struct rank_set *set)
 {
@@ -137,6 +138,9 @@ static void add_pauses(struct summary *summary, const struct profile *profile,
         summary->paused_ranks += i == 0 || pause->rank != profile->pauses[i - 1].rank;
         summary->paused += (double)pause->duration_ns;
     }
+    const struct profile_attribute *all = profile_attribute(profile, "scope_profile_paused_ns");
+    if (!set->ranges && all && all->is_number)
+        summary->paused = (double)all->number;
 }
 
 static int compare_regions(const void *left, const void *right)

@@ -152,8 +152,9 @@ static void print_size(FILE *out, const struct profile *profile, const struct su
 
 static void add_more(char sentence[static SENTENCE], const struct functions *functions)
 {
+    char cell[CELL];
     if (functions->count > FUNCTIONS_SHOWN)
-        add(sentence, ", %zu more", functions->count - FUNCTIONS_SHOWN);
+        add(sentence, ", %s more", print_count(functions->count - FUNCTIONS_SHOWN, cell));
 }
 
 /* Calls that only asked whether something was there. */
