@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/lib.sh \
+	tests/cluster/living-with-others.t \
 	tests/cluster/mini-cluster.t \
 	tests/cluster/mpi4py.t \
 	tests/cluster/netpipe.t \
@@ -13,7 +14,9 @@ EXTRA_DIST += \
 	tests/cluster/options.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
+	tests/cluster/programs/by_handle.py \
 	tests/cluster/programs/callbacks.c \
+	tests/cluster/programs/caller.c \
 	tests/cluster/programs/chroot_plugin.c \
 	tests/cluster/programs/collectives.c \
 	tests/cluster/programs/communicators.c \
@@ -21,22 +24,27 @@ EXTRA_DIST += \
 	tests/cluster/programs/completion.c \
 	tests/cluster/programs/conformance.c \
 	tests/cluster/programs/conformance.h \
+	tests/cluster/programs/control.c \
 	tests/cluster/programs/death.c \
 	tests/cluster/programs/errors.c \
 	tests/cluster/programs/every_group.F90 \
 	tests/cluster/programs/exchange.py \
 	tests/cluster/programs/io.c \
+	tests/cluster/programs/library.c \
 	tests/cluster/programs/local_queries.c \
 	tests/cluster/programs/mpi4.c \
+	tests/cluster/programs/never_started.c \
 	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
+	tests/cluster/programs/prober.c \
 	tests/cluster/programs/processes.c \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
 	tests/cluster/programs/threads.c \
+	tests/cluster/programs/tool.c \
 	tests/cluster/programs/unwinding.cc \
 	tests/cluster/programs/waiter.c \
 	tests/cluster/scenario.sh \
