@@ -47,6 +47,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/tool.c \
 	tests/cluster/programs/unwinding.cc \
 	tests/cluster/programs/waiter.c \
+	tests/cluster/programs/wildcards.c \
 	tests/cluster/scenario.sh \
 	tests/cluster/sp-dump.t \
 	tests/cluster/sp-merge.t \
@@ -58,4 +59,5 @@ EXTRA_DIST += \
 	tests/cluster/taken-directory.t \
 	tests/cluster/threads-and-processes.t \
 	tests/cluster/three-concurrent-steps.t \
-	tests/cluster/two-hosts-two-mpis.t
+	tests/cluster/two-hosts-two-mpis.t \
+	tests/cluster/wildcards.t
