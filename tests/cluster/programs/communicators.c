@@ -115,17 +115,17 @@ static void joined(void)
     free_communicator(&half, mine);
 }
 
-/* By host (two ranks on each), started, with hints, and disconnected. */
+/* By host, started, with hints, and disconnected. */
 static void others(void)
 {
     MPI_Comm host, copy;
     MPI_Request request;
-    const char *mine = rank < 2 ? "@host1" : "@host2";
+    const char *mine = on_first_host ? "@host1" : "@host2";
     struct origin started = {"comm_idup", NONE, NONE, NONE, NONE, "0"};
 
     communicator("comm_split_type", "0");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    made(mine, "0", rank < 2 ? "0 1" : "2 3", host);
+    made(mine, "0", host_members, host);
     free_communicator(&host, mine);
 
     communicator("comm_idup", "0");

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the MPI calls of the groups that are named, or of all, on four ranks, and tallies each by its
- * region label. */
+ * region label. Ranks 0 and 1 are on one host, 2 and 3 on another; with "one_host" as the first
+ * argument all four are on one. */
 #include "conformance.h"
 
 int rank, left, right;
 double out[256], in[256];
+bool on_first_host;
+const char *host_members;
 
 static const struct {
     const char *name;
@@ -15,7 +18,7 @@ static const struct {
     {"io", io},                         {"communicators", communicators},
     {"errors", errors},                 {"callbacks", callbacks},
     {"unwinding", unwinding},           {"local_queries", local_queries},
-#if MPI_VERSION >= 4
+#if HAS_MPI4
     {"mpi4", mpi4},
 #endif
 };
@@ -31,6 +34,7 @@ static int is_named(const char *name, int count, char **names)
 int main(int argc, char **argv)
 {
     int size;
+    bool one_host = argc > 1 && strcmp(argv[1], "one_host") == 0;
 
     MPI_Init(&argc, &argv);
     tally_call("init", "other", NONE, NONE, NONE, NONE, "-1");
@@ -44,10 +48,12 @@ int main(int argc, char **argv)
     }
     left = (rank + RANKS - 1) % RANKS;
     right = (rank + 1) % RANKS;
+    on_first_host = one_host || rank < 2;
+    host_members = one_host ? "0 1 2 3" : rank < 2 ? "0 1" : "2 3";
 
     tally_connect(rank, size);
     for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (is_named(groups[i].name, argc - 1, argv + 1))
+        if (is_named(groups[i].name, argc - 1 - one_host, argv + 1 + one_host))
             groups[i].make_calls();
 
     tally_call("finalize", "other", NONE, NONE, NONE, NONE, "-1");

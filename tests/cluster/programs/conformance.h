@@ -3,13 +3,25 @@
 #ifndef CONFORMANCE_H
 #define CONFORMANCE_H
 
+#include <stdbool.h>
+
 #include "tally.h"
+
+/* Open MPI 5 says that it is MPI 3.1, but has all of MPI 4.0 save the large counts. */
+#define HAS_LARGE_COUNTS (MPI_VERSION >= 4)
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+#define HAS_MPI4 1
+#else
+#define HAS_MPI4 0
+#endif
 
 enum { RANKS = 4, INT = sizeof(int), DOUBLE = sizeof(double) };
 
 extern int rank;
 extern int left, right; /* neighbours in the ring */
 extern double out[256], in[256];
+extern bool on_first_host;       /* two ranks on each of two hosts, or all on one */
+extern const char *host_members; /* the ranks on this rank's host */
 
 /* The groups. Each leaves MPI as it found it. */
 void point_to_point(void);

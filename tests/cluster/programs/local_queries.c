@@ -199,7 +199,11 @@ static void never_recorded(void)
     now += MPI_Wtick();
     MPI_Initialized(&flag);
     MPI_Finalized(&flag);
+#ifdef MPI_ABI_VERSION
+    MPI_Comm same = MPI_Comm_fromint(MPI_Comm_toint(MPI_COMM_WORLD));
+#else
     MPI_Comm same = MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_WORLD));
+#endif
     if (same != MPI_COMM_WORLD || now < 0 || flag)
         MPI_Abort(MPI_COMM_WORLD, 2);
 }

@@ -2,8 +2,9 @@
 /* What MPI 4.0 added: large counts, partitioned messages, persistent collectives, sessions. */
 #include "conformance.h"
 
-#if MPI_VERSION >= 4
+#if HAS_MPI4
 
+#if HAS_LARGE_COUNTS
 static int from[64], to[64];
 
 static void large_counts(void)
@@ -28,6 +29,7 @@ static void large_counts(void)
     tally_collective("alltoallv_c", RANKS * INT, NONE, "0");
     MPI_Alltoallv_c(from, counts, places, MPI_INT, to, counts, places, MPI_INT, MPI_COMM_WORLD);
 }
+#endif
 
 static void sends_and_receives_in_one(void)
 {
@@ -123,7 +125,9 @@ static void from_session(void)
 
 void mpi4(void)
 {
+#if HAS_LARGE_COUNTS
     large_counts();
+#endif
     sends_and_receives_in_one();
     partitioned();
     persistent_collectives();

@@ -155,7 +155,7 @@ static void made_in_other_ways(void)
     MPI_Aint at[RANKS], mine;
     MPI_Comm host;
     void *base;
-    const char *name = rank < 2 ? "@memory1" : "@memory2";
+    const char *name = on_first_host ? "@memory1" : "@memory2";
 
     makes("win_create", "0");
     MPI_Win_create(memory, sizeof memory, DOUBLE, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -182,7 +182,7 @@ static void made_in_other_ways(void)
 
     tally_call("comm_split_type", "communicator", NONE, NONE, NONE, NONE, "0");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    tally_communicator(name, "intra", "0", rank < 2 ? "0 1" : "2 3");
+    tally_communicator(name, "intra", "0", host_members);
     window = name;
     makes("win_allocate_shared", name);
     MPI_Win_allocate_shared(4 * DOUBLE, DOUBLE, MPI_INFO_NULL, host, &base, &win);
