@@ -3,7 +3,7 @@
 # Programs that come to MPI in unusual ways, other tools beside us, and programs that tell us what
 # to record: each call is recorded once, or not at all where that was asked for.
 . "$(dirname "$0")/scenario.sh"
-plan 50
+plan 52
 fresh_directory
 in_work mkdir second
 cp "$SP_STAGE/lib/scope-profile/libscope_preload.so" second/
@@ -71,6 +71,10 @@ for mpi in openmpi mpich; do
     is "$(echo scope-profile-*)" "scope-profile-*" "$mpi, MPI_Init is never reached: nothing is left"
 done
 
+mpicc_mpich -o sessions_alone "$programs/sessions_alone.c"
+recorded mpich "a session alone, without MPI_Init" mpi-calls ./sessions_alone
+
+rm -rf tally.* scope-profile-*
 run srun -n1 --scope-profile=mpi-calls ./prober
 is "$status: $out$err" "0: flag 0" "a program without MPI that asks whether MPI is initialised"
 is "$(echo scope-profile-*)" "scope-profile-*" "and leaves nothing"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The scenarios on a real Slurm cluster with real MPI, which contrib/run-tests.sh runs.
 EXTRA_DIST += \
+	tests/cluster/chosen-kinds.t \
 	tests/cluster/conformance-fortran.t \
 	tests/cluster/ctrl-c.t \
 	tests/cluster/environment-untouched.t \
@@ -39,6 +40,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/point_to_point.c \
 	tests/cluster/programs/prober.c \
 	tests/cluster/programs/processes.c \
+	tests/cluster/programs/sessions_alone.c \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/tally.h \

@@ -15,10 +15,23 @@ import h5py
 import scope_profiler
 
 
+class Choice:
+    """What the step was asked to record, as --scope-profile had it."""
+
+    def __init__(self, what):
+        self.kinds = re.search(r"mpi-calls=?([^,]*)", what)[1]
+        self.each_poll = "polls=all" in what
+
+    def takes(self, label, local):
+        if local or self.kinds in ("", "all"):
+            return not local or self.kinds == "all"
+        return re.search(" kind=([^ ]+)", label)[1] in self.kinds.split("+")
+
+
 class Tally:
     """What the program says."""
 
-    def __init__(self, directory, records_all):
+    def __init__(self, directory, choice):
         self.calls = collections.Counter()  # (rank, thread, label)
         self.failed = collections.Counter()  # (rank, label, error class)
         self.or_unknown = collections.Counter()  # (rank, label)
@@ -28,20 +41,22 @@ class Tally:
         for path in [*directory.glob("tally.[0-9]*"), *directory.glob("lane.*")]:
             rank, thread = map(int, [*path.name.split(".")[1:], "0"][:2])
             for line in path.read_text().splitlines():
-                self._take(rank, thread, line.split("\t"), records_all)
+                self._take(rank, thread, line.split("\t"), choice)
 
-    def _take(self, rank, thread, fields, records_all):
+    def _take(self, rank, thread, fields, choice):
         what = fields[0]
         if what == "communicator":
             self.created[rank].append(fields[1])
             self.communicators[fields[1]] = tuple(fields[2:])
         elif what == "name":
             self.names[fields[1]] = fields[2]
+        elif not choice.takes(fields[2], what == "local"):
+            return
         elif what.startswith("failed="):
             self.failed[rank, fields[2], int(what[7:])] += int(fields[1])
         elif what == "or-unknown":
             self.or_unknown[rank, fields[2]] += int(fields[1])
-        elif what == "call" or records_all:
+        else:
             self.calls[rank, thread, fields[2]] += int(fields[1])
 
     def by_rank(self):
@@ -99,37 +114,48 @@ def table(file, name):
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def profile_counts(results, polls):
-    """What the profile says: {(rank, label): calls}. A run of polls is one event: how many polls
-    there were is in a table."""
-    counts = collections.Counter(
+def event_counts(results):
+    """The events in the profile: {(rank, label): calls}."""
+    return collections.Counter(
         {
             (rank, name): region[rank].num_calls
             for name in results.region_names
-            if name.startswith("mpi:") and " kind=poll " not in name
+            if name.startswith("mpi:")
             for region in [results.get_region(name)]
             for rank in region.ranks
         }
     )
-    for row in polls:
-        counts[row["ranks"], row["regions"]] += row["counts"]
-    return counts
+
+
+def poll_counts(polls):
+    return collections.Counter({(row["ranks"], row["regions"]): row["counts"] for row in polls})
+
+
+def profile_counts(events, polls):
+    """What the profile says: {(rank, label): calls}. A run of polls is one event: how many polls
+    there were is in a table."""
+    calls = collections.Counter(
+        {key: count for key, count in events.items() if " kind=poll " not in key[1]}
+    )
+    return calls + poll_counts(polls)
 
 
 def profile_threads(file):
     """What the profile says of threads: {(rank, thread): [(start, end, label), ...]}."""
     names = file["region_table/names"].asstr()[:]
-    index, events = file["rank_region_index"], file["events"]
+    index = (
+        file["rank_region_index"][name][:].tolist()
+        for name in ("region_ids", "ranks", "event_offsets", "event_counts")
+    )
+    events = {name: data[:] for name, data in file["events"].items()}
+    lanes = events.get("thread_ids", [0] * len(events["durations"]))
     threads = collections.defaultdict(list)
-    for region, rank, first, count in zip(
-        *(index[name][:] for name in ("region_ids", "ranks", "event_offsets", "event_counts"))
-    ):
-        row = slice(int(first), int(first + count))
+    for region, rank, first, count in zip(*index):
+        row = slice(first, first + count)
         starts = events["start_deltas"][row].cumsum()
         ends = starts + events["durations"][row]
-        lanes = events["thread_ids"][row] if "thread_ids" in events else [0] * count
-        for start, end, lane in zip(starts, ends, lanes):
-            threads[rank, lane].append((start, end, names[region]))
+        for start, end, lane in zip(starts.tolist(), ends.tolist(), lanes[row]):
+            threads[rank, int(lane)].append((start, end, names[region]))
     return threads
 
 
@@ -217,21 +243,27 @@ def communicator_differences(rows, tally):
 def compare(path, directory):
     """Every difference, one line each."""
     with h5py.File(path) as file:
-        records_all = "mpi-calls=all" in str(file["metadata"].attrs["scope_profile_what"])
+        choice = Choice(str(file["metadata"].attrs["scope_profile_what"]))
         polls, failed, communicators = (
             table(file, name) for name in ("polls", "failed", "communicators")
         )
         threads = profile_threads(file)
-    tally = Tally(directory, records_all)
+    tally = Tally(directory, choice)
     if not tally.calls:
         return [f"no tally in {directory}"], tally
     tally.number_communicators()
-    full = profile_counts(scope_profiler.read_h5(path), polls)
-    summary = profile_counts(scope_profiler.read_h5_summary(path), polls)
+    events = event_counts(scope_profiler.read_h5(path))
+    full = profile_counts(events, polls)
     program = tally.by_rank()
     settle_unknown(program, tally.or_unknown, full)
     found = differences(full, program)
-    found += ["summary: " + line for line in differences(summary, full)]
+    found += [
+        "summary: " + line
+        for line in differences(event_counts(scope_profiler.read_h5_summary(path)), events)
+    ]
+    if choice.each_poll:
+        each = collections.Counter({k: n for k, n in events.items() if " kind=poll " in k[1]})
+        found += ["polls=all: " + line for line in differences(each, poll_counts(polls))]
     failures = collections.Counter(
         {(row["ranks"], row["regions"], row["error_classes"]): row["counts"] for row in failed}
     )
