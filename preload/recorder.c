@@ -16,6 +16,7 @@
 #include "preload/report.h"
 #include "preload/request.h"
 #include "schema/lock.h"
+#include "schema/trace_statistics.h"
 
 enum state { STATE_IDLE, STATE_STARTING, STATE_ON, STATE_OVER };
 
@@ -115,6 +116,7 @@ static void thread_ended(void *data)
     trace_stream_close(&thread->stream);
     signature_table_release(&thread->signatures);
     pages_give(thread->scratch.pages, thread->scratch.size);
+    pages_give(thread->places, RECORDER_PLACES * sizeof *thread->places);
     pages_give(thread, sizeof *thread);
 }
 
@@ -218,17 +220,14 @@ void recorder_define_communicator(struct recorder_thread *thread, const struct c
     trace_stream_communicator(&thread->stream, &c->facts);
 }
 
-/* The id of an operation in the stream, which is told its name first; UINT32_MAX without room. */
+/* The id of an operation in the stream, which is told its name first. */
 static uint32_t define_operation(struct recorder_thread *thread, uint32_t operation)
 {
     uint32_t *known = &thread->operation_ids[operation];
     if (*known == 0) {
         uint32_t function = operation / 2;
         enum mpi_kind kind = operation % 2 ? KIND_POLL : operation_kinds[function];
-        uint32_t id = trace_stream_operation(&thread->stream, kind, operation_names[function]);
-        if (id == UINT32_MAX)
-            return id;
-        *known = id + 1;
+        *known = trace_stream_operation(&thread->stream, kind, operation_names[function]) + 1;
     }
     return *known - 1;
 }
@@ -237,21 +236,11 @@ static uint32_t define_signature(struct recorder_thread *thread, const struct si
 {
     int error = errno;
     struct trace_signature signature = signature_of_key(key);
-    uint32_t id = UINT32_MAX;
-
     signature.operation = define_operation(thread, signature.operation);
-    if (signature.operation == UINT32_MAX)
-        goto done;
-    if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED) {
-        uint32_t origin = define_operation(thread, signature.origin - 1);
-        if (origin == UINT32_MAX)
-            goto done;
-        signature.origin = origin + 1;
-    }
-    id = trace_stream_signature(&thread->stream, &signature);
-    if (id != UINT32_MAX)
-        signature_table_add(&thread->signatures, key, id);
-done:
+    if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED)
+        signature.origin = define_operation(thread, signature.origin - 1) + 1;
+    uint32_t id = trace_stream_signature(&thread->stream, &signature);
+    signature_table_add(&thread->signatures, key, id);
     errno = error;
     return id;
 }
@@ -279,9 +268,7 @@ static void write_init(struct recorder_thread *thread, enum mpi_function functio
                                         .tag = -1,
                                         .communicator = -1};
     struct signature_key key = signature_key(&signature);
-    uint32_t id = define_signature(thread, &key);
-    if (id != UINT32_MAX)
-        trace_stream_event(&thread->stream, id, start, end);
+    recorder_event(thread, define_signature(thread, &key), start, end);
 }
 
 void recorder_open(const struct recorder_world *world, enum mpi_function function,
@@ -404,18 +391,52 @@ static void leave(const struct call *call)
 void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t start,
                     uint64_t end)
 {
-    trace_stream_event(&thread->stream, signature, start, end);
+    if (!trace_stream_event(&thread->stream, signature, start, end))
+        recorder_count(thread, signature, end - start);
     if (__builtin_expect(end >= thread->next_sync, 0))
         recorder_sync(thread, end);
+}
+
+static struct counted_operation counted_operation(uint32_t operation)
+{
+    uint32_t function = operation / 2;
+    return (struct counted_operation){
+        .kind = operation % 2 ? KIND_POLL : operation_kinds[function],
+        .name = operation_names[function]};
+}
+
+/* The place in the statistics where calls of a signature are counted; -1: there is none. */
+static int find_place(struct recorder_thread *thread, uint32_t id)
+{
+    struct signature_key key;
+    if (!signature_table_key(&thread->signatures, id, &key))
+        return -1;
+    struct trace_signature signature = signature_of_key(&key);
+    bool requested = signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED;
+    struct counted_operation operation = counted_operation(signature.operation),
+                             origin = counted_operation(requested ? signature.origin - 1 : 0);
+    return trace_statistics_place(recorder.writer.statistics, &recorder.writer.statistics_lock,
+                                  &signature, &operation, &origin);
+}
+
+void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t ticks)
+{
+    if (!thread->places)
+        thread->places = pages_take(RECORDER_PLACES * sizeof *thread->places);
+    uint16_t *known = thread->places && signature < RECORDER_PLACES ? &thread->places[signature]
+                                                                    : NULL;
+    int place = known && *known ? *known - 1 : find_place(thread, signature);
+    if (place < 0)
+        return;
+    if (known)
+        *known = (uint16_t)(place + 1);
+    trace_statistics_add(recorder.writer.statistics, place, ticks);
 }
 
 void call_record(struct call *call)
 {
     leave(call);
-    if (call->signature != UINT32_MAX)
-        recorder_event(call->thread, call->signature, call->start, call->end);
-    else
-        call->thread->stream.slot->dropped++;
+    recorder_event(call->thread, call->signature, call->start, call->end);
 }
 
 /* --- polls ------------------------------------------------------------------------------------ */
@@ -476,10 +497,8 @@ static uint32_t join(struct recorder_thread *thread, uint32_t first, uint32_t se
         y = common_key(&x, &y);
     else
         return UINT32_MAX;
-    uint32_t common = signature_id(thread, &y);
-    if (common != UINT32_MAX)
-        *known = (struct recorder_join){first, second, common};
-    return common;
+    *known = (struct recorder_join){first, second, signature_id(thread, &y)};
+    return known->common;
 }
 
 /* Adds a poll to the run at the stream's end under a signature that is new to it. A definition that
@@ -512,7 +531,8 @@ static void write_poll(struct recorder_thread *thread, uint32_t signature, const
         (trace_run_count(stream, signature, start, end) ||
          join_run(thread, signature, start, end)))
         return;
-    trace_run_begin(stream, signature, start, end);
+    if (!trace_run_begin(stream, signature, start, end))
+        recorder_count(thread, signature, end - start);
     thread->run_signature = signature;
     thread->run_outer = outer;
 }
@@ -544,10 +564,7 @@ void call_record_poll(struct call *call, struct trace_signature *signature)
 void call_record_again(struct call *call)
 {
     leave(call);
-    if (call->signature != UINT32_MAX)
-        recorder_poll(call->thread, call->signature, call->outer, call->start, call->end);
-    else
-        call->thread->stream.slot->dropped++;
+    recorder_poll(call->thread, call->signature, call->outer, call->start, call->end);
 }
 
 /* --- beside the calls ------------------------------------------------------------------------- */

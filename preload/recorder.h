@@ -29,7 +29,7 @@ enum {
     OPERATION_COUNT
 };
 
-enum { RECORDER_CACHE = 64, RECORDER_JOINS = 16 };
+enum { RECORDER_CACHE = 64, RECORDER_JOINS = 16, RECORDER_PLACES = 65536 };
 
 /* Memory that calls of one thread use one after another. */
 struct recorder_scratch {
@@ -57,6 +57,7 @@ struct recorder_thread {
     uint32_t operation_ids[OPERATION_COUNT];        /* id in the stream + 1 */
     uint32_t communicators_defined[RECORDER_CACHE]; /* id + 1, by id modulo the size */
     struct recorder_join joins[RECORDER_JOINS];
+    uint16_t *places; /* in the statistics, by signature: place + 1; NULL while events have room */
     struct recorder_scratch scratch;
     struct recorder_thread *next;
     struct memo memos[MEMOS];
@@ -169,7 +170,7 @@ static inline void call_remember(const struct call *call, const uint64_t *word, 
                                  uint32_t origin)
 {
     struct memo *memo = memo_at(call->thread->memos, word, count);
-    if (call->signature == UINT32_MAX || !clock_is_counter())
+    if (!clock_is_counter())
         return;
     for (size_t i = 0; i < count; i++)
         memo->word[i] = word[i];
@@ -231,9 +232,12 @@ static inline __attribute__((always_inline)) struct recorder_thread *call_repeat
 void recorder_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
                    uint64_t start, uint64_t end);
 
-/* Writes an event. */
+/* Writes an event, or counts the call where there is no room for any. */
 void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t start,
                     uint64_t end);
+
+/* Counts a call whose event was dropped. errno is kept. */
+void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t ticks);
 
 /* Writes a sync point, which is due. errno is kept. */
 void recorder_sync(struct recorder_thread *thread, uint64_t ticks);
@@ -247,7 +251,8 @@ static inline __attribute__((always_inline)) void call_repeated(uint64_t start, 
     uint32_t signature = thread->stream.slot->signature - 1;
     thread->stream.slot->signature = 0;
     thread->frame = NULL;
-    trace_stream_finish(&thread->stream, signature, start, end);
+    if (__builtin_expect(!trace_stream_finish(&thread->stream, signature, start, end), 0))
+        recorder_count(thread, signature, end - start);
     if (__builtin_expect(end >= thread->next_sync, 0))
         recorder_sync(thread, end);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schema/mpi_kind.h"
+#include "schema/options.h"
 
 enum { ALL_KINDS = (1 << KIND_COUNT) - 1 };
 
@@ -19,45 +20,28 @@ static const bool is_local[FUNCTION_COUNT] = {MPI_FUNCTIONS_LOCAL(LOCAL)};
 static const uint16_t polls[FUNCTION_COUNT] = {MPI_FUNCTIONS_POLLS(POLLS)};
 #undef POLLS
 
-/* Behind the next comma that separates words; NULL if there is none. */
-static const char *next_word(const char *word)
+static bool is_value(const char *what, const char *name, const char *wanted)
 {
-    for (; *word; word++) {
-        if (*word == '\\' && word[1])
-            word++;
-        else if (*word == ',')
-            return word + 1;
-    }
-    return NULL;
-}
-
-/* The value of a word of WHAT, up to the next comma; "" without one. option: "mpi-calls=" */
-static const char *value_of(const char *what, const char *option)
-{
-    while (what && strncmp(what, option, strlen(option)) != 0)
-        what = next_word(what);
-    return what ? what + strlen(option) : "";
-}
-
-static bool is_value(const char *what, const char *option, const char *wanted)
-{
-    const char *value = value_of(what, option);
-    size_t length = strcspn(value, ",");
-    return length == strlen(wanted) && strncmp(value, wanted, length) == 0;
+    size_t length;
+    const char *value = options_value(what, name, &length);
+    return value && length == strlen(wanted) && strncmp(value, wanted, length) == 0;
 }
 
 struct selection selection_read(const char *what)
 {
-    struct selection selection = {.each_poll = is_value(what, "polls=", "all"),
-                                  .paused = is_value(what, "start=", "paused")};
-    for (const char *word = value_of(what, "mpi-calls="); *word && *word != ',';) {
+    struct selection selection = {.each_poll = is_value(what, "polls", "all"),
+                                  .paused = is_value(what, "start", "paused"),
+                                  .local = is_value(what, "mpi-calls", "all")};
+    size_t left;
+    const char *word = options_value(what, "mpi-calls", &left);
+    while (word && left > 0) {
         size_t length = strcspn(word, "+,");
         enum mpi_kind kind = mpi_kind_from_word(word, length);
         if (kind != KIND_COUNT)
             selection.kinds |= UINT32_C(1) << kind;
-        else if (length == strlen("all") && strncmp(word, "all", length) == 0)
-            selection.local = true;
-        word += length + (word[length] == '+');
+        length += word[length] == '+';
+        word += length;
+        left -= length;
     }
     if (!selection.kinds)
         selection.kinds = ALL_KINDS;

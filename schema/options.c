@@ -6,9 +6,11 @@
 
 #include "schema/mpi_kind.h"
 #include "schema/run_path.h"
+#include "schema/size_text.h"
 
 #define WORDS                                                                                      \
-    "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off"
+    "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
+    "merge=off, max-run=SIZE, max-trace=SIZE"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -37,6 +39,9 @@ const char options_help[] =
     "               name, %A and %a the array job and task, %% a percent sign\n"
     "  merge=srun   at the end make one profile file of all ranks' traces (the default)\n"
     "  merge=off    keep the traces; \"sp-merge DIRECTORY\" makes the profile file later\n"
+    "  max-run=SIZE    the bytes (or 500M, 10G, ...) that the traces of a run may take in all;\n"
+    "               then calls are counted, no longer recorded; default: 10G\n"
+    "  max-trace=SIZE  those of one rank; default: max-run by ranks, but 8M at least\n"
     "Example: mpi-calls,out=profiles/%j\n";
 
 /* A word of the text, as it is shown to the user: cut, and without control characters. */
@@ -83,6 +88,8 @@ enum given {
     GIVEN_MERGE = 16,
     GIVEN_POLLS = 32,
     GIVEN_START = 64,
+    GIVEN_RUN = 128,
+    GIVEN_TRACE = 256,
 };
 
 static int set_out(struct options *options, const char *directory, struct error *err)
@@ -143,6 +150,16 @@ static int check_start(struct options *options, const char *how, struct error *e
     return strcmp(how, "paused") == 0 ? 0 : unknown_value("start", how, err);
 }
 
+static int check_size(struct options *options, const char *size, struct error *err)
+{
+    uint64_t bytes;
+    (void)options;
+    if (size_text_read(size, strlen(size), &bytes))
+        return 0;
+    return error_set(err, "\"%s\" is no size: a number of bytes, or with K, M, G or T behind it",
+                     show(size).text);
+}
+
 static const struct word {
     const char *name;
     enum given given;
@@ -153,7 +170,8 @@ static const struct word {
     {"mpi-calls", GIVEN_CALLS, check_calls, NULL}, {"off", GIVEN_OFF, NULL, NULL},
     {"help", GIVEN_HELP, NULL, NULL},              {"out", GIVEN_OUT, set_out, "DIR"},
     {"merge", GIVEN_MERGE, set_merge, "srun"},     {"polls", GIVEN_POLLS, check_polls, "all"},
-    {"start", GIVEN_START, check_start, "paused"},
+    {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_size, "10G"},
+    {"max-trace", GIVEN_TRACE, check_size, "100M"},
 };
 
 static const struct word *find_word(const char *text, size_t length)
@@ -228,4 +246,29 @@ int options_parse(struct options *options, const char *text, struct error *err)
     options->off = given & GIVEN_OFF;
     options->help = given & GIVEN_HELP;
     return check_together(given, err);
+}
+
+/* Behind the next comma that separates words; NULL if there is none. */
+static const char *next_word(const char *word)
+{
+    for (; *word; word++) {
+        if (*word == '\\' && word[1])
+            word++;
+        else if (*word == ',')
+            return word + 1;
+    }
+    return NULL;
+}
+
+const char *options_value(const char *text, const char *name, size_t *length)
+{
+    size_t size = strlen(name);
+    while (text && (strncmp(text, name, size) != 0 || text[size] != '='))
+        text = next_word(text);
+    if (!text)
+        return NULL;
+    const char *next = next_word(text);
+    text += size + 1;
+    *length = next ? (size_t)(next - 1 - text) : strlen(text);
+    return text;
 }

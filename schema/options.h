@@ -3,7 +3,8 @@
  *
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
  *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
- *            help | out=DIR | merge=srun | merge=off           KIND: a word of mpi_kind.h
+ *            help | out=DIR | merge=srun | merge=off | max-run=SIZE | max-trace=SIZE
+ *     KIND: a word of mpi_kind.h; SIZE: see size_text.h
  */
 #ifndef SCOPE_OPTIONS_H
 #define SCOPE_OPTIONS_H
@@ -29,6 +30,10 @@ struct options {
  * stand alone; a text without mpi-calls, off or help asks for nothing and is an error too.
  * Returns 0, or -1 and err, which names the word and lists the right ones. */
 int options_parse(struct options *options, const char *text, struct error *err);
+
+/* The value of a word in WHAT that was checked before, as it stands there: *length bytes, NULL if the
+ * word is not there or has no value. name: "mpi-calls". For where only a few words matter. */
+const char *options_value(const char *text, const char *name, size_t *length);
 
 /* The text of help: one line per word. */
 extern const char options_help[];

@@ -9,7 +9,7 @@
 #define TRACE_SUFFIX ".sptrace"
 
 enum {
-    TRACE_MAJOR = 1, /* a reader refuses another major version */
+    TRACE_MAJOR = 2, /* a reader refuses another major version */
     TRACE_MINOR = 0, /* and skips what a newer minor version adds */
     TRACE_BYTE_ORDER = 0x01020304,
 
@@ -18,6 +18,8 @@ enum {
     TRACE_WINDOW_MIN = 64 * 1024,
     TRACE_WINDOW_MAX = 4 * 1024 * 1024,
     TRACE_WINDOW_MAGIC = 0x57505352, /* "RSPW" */
+    TRACE_STATISTICS_SIZE = 256 * 1024,
+    TRACE_COUNTED_OPERATIONS = 512,
 };
 
 /* Where the fixed parts lie. Windows follow one another from TRACE_WINDOW_OFFSET on. */
@@ -25,7 +27,8 @@ enum {
     TRACE_HEADER_OFFSET = 0,
     TRACE_STATE_OFFSET = TRACE_PAGE,
     TRACE_SLOT_OFFSET = 2 * TRACE_PAGE,
-    TRACE_WINDOW_OFFSET = 3 * TRACE_PAGE,
+    TRACE_STATISTICS_OFFSET = 3 * TRACE_PAGE,
+    TRACE_WINDOW_OFFSET = TRACE_STATISTICS_OFFSET + TRACE_STATISTICS_SIZE,
 };
 
 enum trace_clock { CLOCK_SOURCE_MONOTONIC = 0, CLOCK_SOURCE_TSC = 1, CLOCK_SOURCE_CNTVCT = 2 };
@@ -71,6 +74,7 @@ struct trace_header {
     uint32_t state_offset;
     uint32_t slot_offset;
     uint32_t slot_count;
+    uint32_t statistics_offset;
     uint32_t window_offset;
     uint32_t rank;
     uint32_t world_size;
@@ -111,6 +115,26 @@ struct trace_slot {
     uint64_t start;     /* ticks; stored before signature */
     uint64_t dropped;   /* events of this stream that found no room */
     char reserved[40];
+};
+
+/* Calls that were made when the trace took no more events, by what they were. Whatever is behind the
+ * counts is not there yet. */
+struct trace_statistics {
+    uint32_t operation_count; /* written after the operation it counts in */
+    uint32_t counted_count;   /* likewise */
+    char reserved[56];
+    struct trace_counted_operation {
+        uint32_t kind; /* enum mpi_kind */
+        char name[60]; /* ends in a zero byte */
+    } operations[TRACE_COUNTED_OPERATIONS];
+    struct trace_counted {
+        uint64_t count;
+        uint64_t ticks;     /* in these calls */
+        int64_t bytes;      /* these as in a signature, */
+        uint32_t operation; /* but operation and origin - 1 are places in operations */
+        uint32_t origin;
+        int32_t peer, root, tag, communicator;
+    } counted[(TRACE_STATISTICS_SIZE - 64 - TRACE_COUNTED_OPERATIONS * 64) / 48];
 };
 
 /* At the start of every window; records follow. */
@@ -215,6 +239,8 @@ _Static_assert(sizeof(struct trace_header) <= TRACE_PAGE, "the header fits its p
 _Static_assert(sizeof(struct trace_state) <= TRACE_PAGE, "the state fits its page");
 _Static_assert(sizeof(struct trace_slot) == 64, "a slot is one cache line");
 _Static_assert(TRACE_SLOTS * sizeof(struct trace_slot) <= TRACE_PAGE, "the slots fit their page");
+_Static_assert(sizeof(struct trace_counted) == 48, "no padding in what is counted");
+_Static_assert(sizeof(struct trace_statistics) <= TRACE_STATISTICS_SIZE, "statistics fit their area");
 _Static_assert(sizeof(struct trace_window) == 56, "no padding in the window header");
 
 #endif

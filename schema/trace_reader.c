@@ -116,7 +116,8 @@ static int check_header(struct trace_reader *reader, ssize_t size, struct error 
         return error_set(err, "%s: cut off in its header", name);
     if (h->state_offset < h->header_size ||
         h->slot_offset < h->state_offset + sizeof reader->state || h->slot_count > TRACE_SLOTS ||
-        h->window_offset < h->slot_offset + h->slot_count * sizeof *reader->slots ||
+        h->statistics_offset < h->slot_offset + h->slot_count * sizeof *reader->slots ||
+        h->window_offset < h->statistics_offset + (uint64_t)TRACE_STATISTICS_SIZE ||
         h->window_offset > 1 << 30)
         return error_set(err, "%s: offset %zu: parts of the trace overlap", name,
                          offsetof(struct trace_header, state_offset));
@@ -272,6 +273,80 @@ const char *trace_reader_origin(const struct trace_reader *reader, uint32_t stre
     return operation ? operation->name : "unknown";
 }
 
+static bool name_is_good(const unsigned char *name, size_t length)
+{
+    if (length == 0 || length > TRACE_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool good = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
+                    name[i] == '_';
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t statistics_offset(const struct trace_reader *reader, size_t member, size_t size,
+                                  uint32_t number)
+{
+    return reader->header.statistics_offset + member + (uint64_t)number * size;
+}
+
+uint32_t trace_reader_unrecorded_count(struct trace_reader *reader)
+{
+    const uint32_t most = sizeof((struct trace_statistics *)0)->counted / sizeof(struct trace_counted);
+    uint32_t count = 0;
+    if (read_at(reader, &count, sizeof count,
+                statistics_offset(reader, offsetof(struct trace_statistics, counted_count), 0, 0)) !=
+        sizeof count)
+        return 0;
+    return count < most ? count : most;
+}
+
+static bool read_counted_operation(struct trace_reader *reader, uint32_t number,
+                                   struct trace_operation *operation)
+{
+    struct trace_counted_operation counted;
+    if (number >= TRACE_COUNTED_OPERATIONS ||
+        read_at(reader, &counted, sizeof counted,
+                statistics_offset(reader, offsetof(struct trace_statistics, operations),
+                                  sizeof counted, number)) != sizeof counted)
+        return false;
+    size_t length = strnlen(counted.name, sizeof counted.name);
+    if (counted.kind >= KIND_COUNT || !name_is_good((const unsigned char *)counted.name, length))
+        return false;
+    operation->kind = counted.kind;
+    memcpy(operation->name, counted.name, length);
+    operation->name[length] = '\0';
+    return true;
+}
+
+bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
+                             struct trace_unrecorded *unrecorded)
+{
+    struct trace_counted counted;
+    if (read_at(reader, &counted, sizeof counted,
+                statistics_offset(reader, offsetof(struct trace_statistics, counted),
+                                  sizeof counted, number)) != sizeof counted)
+        return false;
+    *unrecorded = (struct trace_unrecorded){
+        .bytes = counted.bytes,
+        .peer = counted.peer,
+        .root = counted.root,
+        .tag = counted.tag,
+        .communicator = counted.communicator,
+        .count = counted.count,
+        .ticks = counted.ticks,
+    };
+    if (counted.origin == ORIGIN_UNKNOWN || counted.origin == ORIGIN_MIXED)
+        strcpy(unrecorded->origin.name, counted.origin == ORIGIN_MIXED ? "mixed" : "unknown");
+    else if (counted.origin != ORIGIN_NONE &&
+             !read_counted_operation(reader, counted.origin - 1, &unrecorded->origin))
+        return false;
+    return counted.count > 0 && counted.count <= INT64_MAX && counted.ticks <= INT64_MAX &&
+           read_counted_operation(reader, counted.operation, &unrecorded->operation);
+}
+
 /* Ends the current window and its stream because of what is at p. */
 static int damaged(struct trace_reader *reader, const unsigned char *p, const char *reason,
                    struct error *err)
@@ -406,19 +481,6 @@ static bool get_unsigned(const unsigned char **p, const unsigned char *end, uint
 {
     *p = varint_get(*p, end, value);
     return *p && *value <= high;
-}
-
-static bool name_is_good(const unsigned char *name, size_t length)
-{
-    if (length == 0 || length > TRACE_NAME_MAX)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        bool good = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
-                    name[i] == '_';
-        if (!good)
-            return false;
-    }
-    return true;
 }
 
 static bool read_operation(struct stream *stream, const unsigned char *p, const unsigned char *end)

@@ -123,6 +123,22 @@ const struct trace_operation *trace_reader_operation(const struct trace_reader *
 const char *trace_reader_origin(const struct trace_reader *reader, uint32_t stream,
                                 const struct trace_signature *signature);
 
+/* A call that was counted where the trace had no more room for events. */
+struct trace_unrecorded {
+    struct trace_operation operation;
+    struct trace_operation origin; /* name "" for a call that waits for no request; "unknown" or
+                                      "mixed" as of trace_reader_origin */
+    int64_t bytes;
+    int32_t peer, root, tag, communicator; /* as in struct trace_signature */
+    uint64_t count;
+    uint64_t ticks; /* in all of them */
+};
+
+/* How many kinds of such calls there are, and the one with this number: false if it is damaged. */
+uint32_t trace_reader_unrecorded_count(struct trace_reader *reader);
+bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
+                             struct trace_unrecorded *unrecorded);
+
 /* Numbers of streams seen so far, and of bytes read from the file. */
 uint32_t trace_reader_stream_count(const struct trace_reader *reader);
 uint64_t trace_reader_bytes(const struct trace_reader *reader);

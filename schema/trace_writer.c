@@ -134,6 +134,7 @@ static void fill_header(struct trace_header *header, const struct trace_header *
     header->state_offset = TRACE_STATE_OFFSET;
     header->slot_offset = TRACE_SLOT_OFFSET;
     header->slot_count = TRACE_SLOTS;
+    header->statistics_offset = TRACE_STATISTICS_OFFSET;
     header->window_offset = TRACE_WINDOW_OFFSET;
 }
 
@@ -181,6 +182,7 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
     writer->header = (struct trace_header *)(void *)pages;
     writer->state = (struct trace_state *)(void *)(pages + TRACE_STATE_OFFSET);
     writer->slots = (struct trace_slot *)(void *)(pages + TRACE_SLOT_OFFSET);
+    writer->statistics = (struct trace_statistics *)(void *)(pages + TRACE_STATISTICS_OFFSET);
     fill_header(writer->header, identity);
     writer->state->last_sync = identity->first_sync;
     writer->state->phase = PHASE_OPENED;
@@ -188,7 +190,7 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
     memcpy(&magic, TRACE_MAGIC, sizeof magic);
     __atomic_store_n((uint64_t *)(void *)writer->header->magic, magic, __ATOMIC_RELEASE);
     if (!writer->mapped) {
-        error = write_at(writer->fd, pages, TRACE_WINDOW_OFFSET, 0);
+        error = write_at(writer->fd, pages, TRACE_WINDOW_OFFSET, 0); /* and takes the space */
         if (error) {
             munmap(pages, TRACE_WINDOW_OFFSET);
             goto fail;
@@ -210,7 +212,8 @@ static void write_pages(struct trace_writer *writer)
 {
     if (writer->mapped)
         return;
-    int error = write_at(writer->fd, writer->header, TRACE_WINDOW_OFFSET, 0);
+    size_t size = writer->statistics->counted_count ? TRACE_WINDOW_OFFSET : TRACE_STATISTICS_OFFSET;
+    int error = write_at(writer->fd, writer->header, size, 0);
     if (error)
         stop(writer, stop_reason(error));
 }
@@ -251,6 +254,9 @@ void trace_writer_close(struct trace_writer *writer)
     writer->state->closed_size = size > 0 ? (uint64_t)size : 0;
     __atomic_store_n(&writer->state->phase, PHASE_CLOSED, __ATOMIC_RELEASE);
     write_pages(writer);
+    if (writer->statistics->counted_count == 0) /* what was reserved for them goes back */
+        (void)fallocate(writer->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
     trace_writer_abandon(writer);
 }
 
@@ -431,9 +437,8 @@ uint32_t trace_stream_operation(struct trace_stream *stream, enum mpi_kind kind,
     size_t length = strnlen(name, TRACE_NAME_MAX);
     unsigned char *p = varint_put(payload, kind);
     memcpy(p, name, length);
-    if (!room_for(stream, sizeof payload))
-        return UINT32_MAX;
-    put_control(stream, TRACE_TAG_OPERATION, payload, (size_t)(p + length - payload));
+    if (room_for(stream, sizeof payload))
+        put_control(stream, TRACE_TAG_OPERATION, payload, (size_t)(p + length - payload));
     return stream->operation_count++;
 }
 
@@ -447,9 +452,8 @@ uint32_t trace_stream_signature(struct trace_stream *stream, const struct trace_
     p = varint_put(p, zigzag_encode(s->root));
     p = varint_put(p, zigzag_encode(s->tag));
     p = varint_put(p, zigzag_encode(s->communicator));
-    if (!room_for(stream, sizeof payload))
-        return UINT32_MAX;
-    put_control(stream, TRACE_TAG_SIGNATURE, payload, (size_t)(p - payload));
+    if (room_for(stream, sizeof payload))
+        put_control(stream, TRACE_TAG_SIGNATURE, payload, (size_t)(p - payload));
     return stream->signature_count++;
 }
 
@@ -542,7 +546,7 @@ void trace_stream_pause(struct trace_stream *stream, bool paused, uint64_t ticks
         put_control(stream, TRACE_TAG_PAUSE, payload, (size_t)(p - payload));
 }
 
-void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
+bool trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
                         uint64_t end)
 {
     unsigned char payload[VARINT_HEADROOM];
@@ -551,7 +555,7 @@ void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_
     stream->announced = NULL;
     if (!room_for(stream, VARINT_MAX + TRACE_RECORD_MAX)) {
         stream->slot->dropped++;
-        return;
+        return false;
     }
     if (end < start)
         end = start; /* counters of two processors may differ by a few ticks */
@@ -568,6 +572,7 @@ void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_
     trace_commit(p, tag);
     stream->cursor = q;
     stream->previous_end = end;
+    return true;
 }
 
 /* --- runs of polls ---------------------------------------------------------------------------- */
@@ -657,15 +662,15 @@ bool trace_run_join(struct trace_stream *stream, uint32_t signature, uint32_t co
     return true;
 }
 
-void trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
+bool trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
 {
     struct trace_run *run = &stream->run;
-    unsigned char *before = stream->cursor;
-    trace_stream_event(stream, signature, start, end);
-    run->at = stream->cursor != before ? stream->cursor : NULL;
+    bool written = trace_stream_event(stream, signature, start, end);
+    run->at = written ? stream->cursor : NULL;
     run->polls = NULL;
     run->first_busy = end > start ? end - start : 0;
     run->of[0].signature = signature;
     run->latest = 0;
     run->count = 1;
+    return written;
 }

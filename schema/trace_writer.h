@@ -29,9 +29,11 @@ struct trace_writer {
     uint64_t file_size;  /* reserved so far */
     lock_t lock;         /* over file_size, stream_count and the state page's sync point */
     uint32_t stream_count;
-    struct trace_header *header; /* TRACE_WINDOW_OFFSET bytes: header, state, slots */
+    struct trace_header *header; /* TRACE_WINDOW_OFFSET bytes: this and the next three */
     struct trace_state *state;
     struct trace_slot *slots;
+    struct trace_statistics *statistics;
+    lock_t statistics_lock;
     void (*read_clocks)(struct trace_sync *sync);
 };
 
@@ -109,7 +111,8 @@ void trace_stream_close(struct trace_stream *stream);
  * stopped, by now or before: the caller's record is dropped. */
 bool trace_stream_turn(struct trace_stream *stream, size_t need);
 
-/* Defines what later records refer to; the id, or UINT32_MAX when the trace has stopped. */
+/* Defines what later records refer to, and returns its id. When the trace has stopped an id is given all
+ * the same: calls are told apart by it, though no record ever will be. */
 uint32_t trace_stream_operation(struct trace_stream *stream, enum mpi_kind kind, const char *name);
 uint32_t trace_stream_signature(struct trace_stream *stream, const struct trace_signature *s);
 void trace_stream_communicator(struct trace_stream *stream, const struct trace_communicator *c);
@@ -157,8 +160,9 @@ static inline void trace_commit(unsigned char *p, uint64_t tag)
     TRACE_STORED();
 }
 
-/* Writes the event of a call that has ended. errno is kept. */
-void trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
+/* Writes the event of a call that has ended; false if it was dropped, for lack of room. errno is kept.
+ */
+bool trace_stream_event(struct trace_stream *stream, uint32_t signature, uint64_t start,
                         uint64_t end);
 
 /* True if a poll that starts now can be added to the run at the stream's end. */
@@ -176,8 +180,9 @@ bool trace_run_count(struct trace_stream *stream, uint32_t signature, uint64_t s
 bool trace_run_join(struct trace_stream *stream, uint32_t signature, uint32_t common,
                     uint64_t start, uint64_t end);
 
-/* Writes the event of a poll that found nothing: a run of its own so far. */
-void trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end);
+/* Writes the event of a poll that found nothing: a run of its own so far. False as of
+ * trace_stream_event. */
+bool trace_run_begin(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end);
 
 /* trace_stream_event in two steps, for the path that counts: what is known of the event when the call
  * begins is written then, uncommitted, while the processor waits for nothing. */
@@ -195,14 +200,13 @@ trace_stream_announce(struct trace_stream *stream, uint32_t signature, uint64_t 
 }
 
 /* Finishes the event that was announced with the same signature and start, or writes it anew where
- * that was not possible or others were written since. */
-static inline __attribute__((always_inline)) void
+ * that was not possible or others were written since. False as of trace_stream_event. */
+static inline __attribute__((always_inline)) bool
 trace_stream_finish(struct trace_stream *stream, uint32_t signature, uint64_t start, uint64_t end)
 {
     unsigned char *p = stream->cursor, *q = stream->announced;
     if (__builtin_expect(q == NULL || (end - start) >> 56 != 0, 0)) {
-        trace_stream_event(stream, signature, start, end);
-        return;
+        return trace_stream_event(stream, signature, start, end);
     }
     stream->cursor = varint_put_short(q, end - start);
     TRACE_STORED();
@@ -210,6 +214,7 @@ trace_stream_finish(struct trace_stream *stream, uint32_t signature, uint64_t st
                      __ATOMIC_RELEASE);
     TRACE_STORED();
     stream->previous_end = end;
+    return true;
 }
 
 /* Shows whoever looks which call is in flight: its signature's id + 1, or 0 for none, and its start

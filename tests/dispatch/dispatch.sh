@@ -144,7 +144,7 @@ result $? "eight requests are told apart, the others counted together"
 [[ $(list polls | tail -n 1) -lt 200 ]]
 result $? "112,003 polls are few events: $(list polls | tail -n 1)"
 is "$(list labels | grep -c '^test wait')" 12 "each test that finds something is an event of its own"
-[[ $(stat -c %s "$directory"/*/*.sptrace) -le 81920 ]]
+[[ $(stat -c %s "$directory"/*/*.sptrace) -le $((12288 + 262144 + 65536)) ]]
 result $? "and all in one window"
 profiled SCOPE_PROFILE_WHAT=mpi-calls,polls=all "$programs/program" polls
 is "$(list polls | tail -n 1)" 112003 "polls=all makes each an event"
@@ -175,6 +175,30 @@ for kinds in wait other+point-to-point; do
     profiled SCOPE_PROFILE_WHAT=mpi-calls="$kinds" "$programs/program" requests
     is "$(list labels | cut -d' ' -f2 | sort -u | paste -sd+)" "$kinds" "mpi-calls=$kinds records no other"
 done
+
+# --- limits ---------------------------------------------------------------------------------------
+for place in "$work" "$work/buffered"; do
+    for scenario in threads polls; do
+        profiled SCOPE_PROFILE_WHAT=mpi-calls,polls=all,max-trace=500K "$programs/program" "$scenario"
+        is "$status$messages" 0 "$scenario with a small limit: ends as without us, and in silence"
+        [[ $(stat -c %s "$directory"/*/*.sptrace) -le 512000 ]]
+        result $? "$scenario: the trace keeps to it"
+        has "$(list state)" "phase 4 stopped 1" "$scenario: and says so"
+        case $scenario in
+        threads)
+            told=$(list counts | awk '/^send/ {print $2}')
+            missed=$(list unrecorded | awk '/^send point-to-point 8 1 -1 5 0 - / {print $NF}')
+            is "$((told + missed))" 400001 "each call is recorded or counted: $told and $missed"
+            ;;
+        polls)
+            told=$(list polls | tail -n 1)
+            missed=$(list unrecorded | awk '$2 == "poll" {sum += $NF} END {print sum}')
+            is "$((told + missed))" 112003 "each poll is recorded or counted: $told and $missed"
+            ;;
+        esac
+    done
+done
+place=$work
 
 # --- threads and processes ------------------------------------------------------------------------
 profiled "$programs/program" threads

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace_list counts|labels|polls|state|nesting TRACE: what a test wants to know of a trace, as text.
+/* trace_list counts|labels|polls|unrecorded|state|nesting TRACE: what a test wants to know of a trace, as text.
  *
  *     counts    OPERATION COUNT, sorted, without MPI_Init and MPI_Finalize
  *     labels    each event in order: operation kind bytes peer root tag comm origin, then what was
  *               told of it: resolved SOURCE TAG BYTES [INDEX], failed CLASS; paused and resumed
  *     polls     polls that found nothing: operation kind bytes peer root tag comm origin COUNT, in
  *               order of the first; then the number of events they are
+ *     unrecorded  calls that found no room: operation kind bytes peer root tag comm origin COUNT
  *     state     phase, reason it stopped for, dropped events, streams
  *     nesting   each event in order: its depth, operation
  */
@@ -152,6 +153,19 @@ static void polls(void)
     printf("%zu\n", poll_events);
 }
 
+static void unrecorded(void)
+{
+    struct trace_unrecorded got;
+    for (uint32_t i = 0; i < trace_reader_unrecorded_count(reader); i++) {
+        if (!trace_reader_unrecorded(reader, i, &got))
+            exit(1);
+        printf("%s %s %lld %d %d %d %d %s %llu\n", got.operation.name,
+               mpi_kind_word(got.operation.kind), (long long)got.bytes, got.peer, got.root, got.tag,
+               got.communicator, got.origin.name[0] ? got.origin.name : "-",
+               (unsigned long long)got.count);
+    }
+}
+
 static void keep(const struct trace_record *record)
 {
     const struct trace_signature *s =
@@ -190,6 +204,8 @@ int main(int argc, char **argv)
         counts();
     else if (strcmp(argv[1], "polls") == 0)
         polls();
+    else if (strcmp(argv[1], "unrecorded") == 0)
+        unrecorded();
     else if (strcmp(argv[1], "nesting") == 0)
         nesting();
     else if (strcmp(argv[1], "state") == 0)

@@ -8,7 +8,7 @@ EXTRA_DIST += tests/fuzz/trace_stops.t tests/fuzz/trace_damage.t
 trace_stops_SOURCES = tests/fuzz/trace_stops.c tests/fuzz/sample_trace.h
 trace_stops_LDADD = libtrace.la
 
-damage_sources = schema/error.c schema/regular_file.c schema/trace_reader.c schema/trace_writer.c
+damage_sources = schema/error.c schema/regular_file.c schema/trace_reader.c schema/trace_statistics.c schema/trace_writer.c
 trace_damage_SOURCES = tests/fuzz/trace_damage.c tests/fuzz/sample_trace.h $(damage_sources)
 trace_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "schema/trace_reader.h"
+#include "schema/trace_statistics.h"
 #include "schema/trace_writer.h"
 
-enum { SAMPLE_STREAMS = 2, SAMPLE_ITEMS = 240, SAMPLE_TURN = 50, SAMPLE_MANY = 130 };
+enum { SAMPLE_STREAMS = 2, SAMPLE_ITEMS = 240, SAMPLE_TURN = 50, SAMPLE_MANY = 130,
+       SAMPLE_UNRECORDED = 30 };
 
 static inline void sample_die(const char *what)
 {
@@ -157,6 +159,21 @@ static inline void sample_item(struct trace_stream *streams, unsigned item,
     ++*records;
 }
 
+/* Counts calls without events, of three kinds. */
+static inline void sample_unrecorded(struct trace_writer *writer, void (*step)(void))
+{
+    static const struct counted_operation test = {KIND_POLL, "test"}, irecv = {0, "irecv"};
+    for (int i = 0; i < SAMPLE_UNRECORDED; i++) {
+        const struct trace_signature signature = {.origin = i % 3, .bytes = 40, .tag = i % 3};
+        int place = trace_statistics_place(writer->statistics, &writer->statistics_lock, &signature,
+                                           &test, &irecv);
+        if (place < 0)
+            sample_die("no place for a call to be counted");
+        trace_statistics_add(writer->statistics, place, 1000);
+        step();
+    }
+}
+
 /* Writes the whole sample; step is called between any two items. */
 static inline void sample_write(int directory, const char *name, struct sample_progress *finished,
                                 void (*step)(void))
@@ -174,6 +191,7 @@ static inline void sample_write(int directory, const char *name, struct sample_p
         sample_item(streams, item, finished);
         step();
     }
+    sample_unrecorded(&writer, step);
     for (int i = 0; i < SAMPLE_STREAMS; i++) {
         trace_stream_close(&streams[i]);
         step();
@@ -283,6 +301,33 @@ static inline uint64_t sample_count_polls(const struct trace_reader *reader,
         !trace_reader_signature(reader, record->stream, run->event.signature))
         sample_die("a run of polls that cannot be");
     return count;
+}
+
+/* Reads what was counted without an event; the number of such calls. */
+static inline uint64_t sample_count_unrecorded(struct trace_reader *reader)
+{
+    struct trace_unrecorded unrecorded;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < trace_reader_unrecorded_count(reader); i++) {
+        if (!trace_reader_unrecorded(reader, i, &unrecorded))
+            continue;
+        if (unrecorded.operation.name[0] == '\0' || unrecorded.count == 0 ||
+            unrecorded.count > INT64_MAX || unrecorded.ticks > INT64_MAX)
+            sample_die("a counted call that should have been refused");
+        digest_bytes(0, &unrecorded, sizeof unrecorded);
+        count += unrecorded.count;
+    }
+    return count;
+}
+
+static inline void sample_check_unrecorded(int directory, const char *name)
+{
+    struct trace_reader *reader;
+    struct error err;
+    if (trace_reader_open(&reader, directory, name, &err) < 0 ||
+        sample_count_unrecorded(reader) != SAMPLE_UNRECORDED)
+        sample_die("the sample has not what was counted in it");
+    trace_reader_close(reader);
 }
 
 /* The records of a trace by stream, windows left out. */

@@ -11,7 +11,7 @@
 
 #include "tests/fuzz/sample_trace.h"
 
-enum { ROOM = 512 * 1024 };
+enum { ROOM = 1024 * 1024 };
 
 static const char name[] = "rank-000001.sptrace";
 static int directory, file;
@@ -50,6 +50,7 @@ static bool read_through(int at, const char *path, uint64_t size, int passes)
         sample_die("a header that should have been refused");
     for (uint32_t i = 0; i < header->slot_count; i++)
         digest_bytes(0, &trace_reader_slots(reader)[i], sizeof(struct trace_slot));
+    sample_count_unrecorded(reader);
     for (int pass = 0; pass < passes; pass++) {
         uint64_t calls = 0;
         while ((status = trace_reader_next(reader, &record, &err)) != 0) {
@@ -116,6 +117,7 @@ static void make_sample(void)
     try_bytes(sample_size);
     if (!sample_read(directory, name, &digests, &err) || !sample_is_whole(&digests, &finished))
         sample_die("the sample is damaged to begin with");
+    sample_check_unrecorded(directory, name);
     for (int i = 0; i < SAMPLE_STREAMS; i++)
         free(digests.list[i]);
 }
@@ -165,10 +167,13 @@ static uint64_t draw(uint64_t below)
     return (state >> 24) % below;
 }
 
-/* A place that is likely to matter: a window's header, a record, the first page. */
+/* A place that is likely to matter: a window's header, a record, the first pages, the statistics. */
 static size_t draw_place(size_t size)
 {
-    size_t at = draw(4) ? TRACE_WINDOW_OFFSET + TRACE_PAGE * draw(12) : TRACE_PAGE * draw(3);
+    static const size_t counted = TRACE_STATISTICS_OFFSET + offsetof(struct trace_statistics, counted);
+    size_t at = draw(4)   ? TRACE_WINDOW_OFFSET + TRACE_PAGE * draw(12)
+                : draw(4) ? TRACE_PAGE * draw(4)
+                          : counted;
     at += draw(draw(3) ? sizeof(struct trace_window) : TRACE_PAGE);
     return size > 0 ? at % size : 0;
 }

@@ -3,7 +3,7 @@
 
 # Options, names, the job record, LD_PRELOAD.
 if HAVE_CRITERION
-SCHEMA_TESTS = test_options test_run_path test_job_record test_ld_preload
+SCHEMA_TESTS = test_options test_run_path test_job_record test_ld_preload test_size_text
 check_PROGRAMS += $(SCHEMA_TESTS)
 TESTS += $(SCHEMA_TESTS)
 test_options_SOURCES = tests/unit/test_options.c
@@ -18,6 +18,9 @@ test_job_record_LDADD = libtrace.la $(CRITERION_LIBS)
 test_ld_preload_SOURCES = tests/unit/test_ld_preload.c
 test_ld_preload_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_ld_preload_LDADD = libtrace.la $(CRITERION_LIBS)
+test_size_text_SOURCES = tests/unit/test_size_text.c
+test_size_text_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_size_text_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 
 # The plugin's parts that do not need Slurm, and sp-run's.

@@ -25,7 +25,7 @@ static void refuses(const char *text, const char *message)
 #define KINDS                                                                                      \
     "; the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "       \
     "topology, other; or mpi-calls=all"
-#define WORDS "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off"
+#define WORDS "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off, max-run=SIZE, max-trace=SIZE"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -107,6 +107,12 @@ Test(options, values_are_checked)
     refuses("mpi-calls,start=", "unknown value \"\" of start" WORDS);
     refuses("mpi-calls,start", "start needs a value, for example start=paused");
     refuses("polls=all,start=paused", "nothing to record is asked for: add mpi-calls");
+    takes("mpi-calls,max-run=10G,max-trace=8388608");
+    refuses("mpi-calls,max-run=lots",
+            "\"lots\" is no size: a number of bytes, or with K, M, G or T behind it");
+    refuses("mpi-calls,max-trace=0",
+            "\"0\" is no size: a number of bytes, or with K, M, G or T behind it");
+    refuses("mpi-calls,max-trace", "max-trace needs a value, for example max-trace=100M");
     refuses("off=", "off takes no value, but \"\" was given");
 }
 
@@ -161,7 +167,31 @@ Test(options, length_is_bounded)
 Test(options, help_names_every_word)
 {
     static const char *const words[] = {"mpi-calls", "off",       "help",      "out=DIR",
-                                        "merge=srun", "merge=off", "polls=all", "start=paused"};
+                                        "merge=srun", "merge=off", "polls=all", "start=paused",
+                                        "max-run=SIZE", "max-trace=SIZE"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
+}
+
+static const char *value(const char *text, const char *name_of)
+{
+    static char copy[64];
+    size_t length;
+    const char *found = options_value(text, name_of, &length);
+    if (!found)
+        return "none";
+    snprintf(copy, sizeof copy, "%.*s", (int)length, found);
+    return copy;
+}
+
+Test(options, a_value_is_found_by_its_word)
+{
+    const char *text = "mpi-calls=wait+io,out=a\\,max-run=1,max-run=2G,polls=all";
+    cr_expect_str_eq(value(text, "mpi-calls"), "wait+io");
+    cr_expect_str_eq(value(text, "max-run"), "2G", "a comma of the directory is no end of a word");
+    cr_expect_str_eq(value(text, "polls"), "all");
+    cr_expect_str_eq(value(text, "poll"), "none");
+    cr_expect_str_eq(value(text, "start"), "none");
+    cr_expect_str_eq(value("mpi-calls", "mpi-calls"), "none");
+    cr_expect_str_eq(value(NULL, "mpi-calls"), "none");
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "schema/trace_reader.h"
+#include "schema/trace_statistics.h"
 #include "schema/trace_writer.h"
 
 static const char name[] = "rank-000003.sptrace";
@@ -615,22 +616,23 @@ static void stops(uint64_t limit, enum trace_stop reason)
         trace_stream_event(&stream, 0, 2000 * i, 2000 * i + 1000);
     cr_expect_eq(errno, 4242, "errno is the program's");
     cr_expect_eq(writer.state->stopped, reason, "stopped: %u", writer.state->stopped);
-    /* Definitions and other threads are refused as well, and nothing comes back. */
-    cr_expect_eq(trace_stream_signature(&stream, &(struct trace_signature){.bytes = 9}),
-                 UINT32_MAX);
+    /* Other threads are refused as well, and nothing comes back; calls can still be told apart. */
+    cr_expect_eq(trace_stream_signature(&stream, &(struct trace_signature){.bytes = 9}), 1);
+    cr_expect_eq(trace_stream_signature(&stream, &(struct trace_signature){.bytes = 10}), 2);
+    cr_expect_not(trace_stream_event(&stream, 1, 1, 2));
     trace_stream_open(&late, &writer, 0);
-    cr_expect_eq(trace_stream_operation(&late, KIND_WAIT, "wait"), UINT32_MAX);
-    trace_stream_event(&late, 0, 1, 2);
+    cr_expect_eq(trace_stream_operation(&late, KIND_WAIT, "wait"), 0);
+    cr_expect_not(trace_stream_event(&late, 0, 1, 2));
     cr_expect_eq(late.slot->dropped, 1);
     trace_stream_close(&late);
-    dropped = stream.slot->dropped;
+    dropped = stream.slot->dropped - 1;
     trace_stream_close(&stream);
     trace_writer_close(&writer);
 
     struct trace_reader *reader = open_trace();
     cr_expect_eq(trace_reader_state(reader)->stopped, reason);
     cr_expect_eq(trace_reader_state(reader)->phase, PHASE_CLOSED);
-    cr_expect_eq(trace_reader_slots(reader)[0].dropped, dropped);
+    cr_expect_eq(trace_reader_slots(reader)[0].dropped, dropped + 1);
     cr_expect_eq(trace_reader_slots(reader)[1].dropped, 1);
     while ((status = trace_reader_next(reader, &record, &err)) > 0) {
         if (record.type != RECORD_EVENT)
@@ -850,6 +852,75 @@ Test(trace, a_killed_process_loses_nothing_it_had_finished)
     cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     struct trace_reader *reader = open_trace();
     cr_expect_eq(check_scripts(reader, &seed, 1, &windows), RECORDS);
+    trace_reader_close(reader);
+}
+
+/* --- calls that find no room ------------------------------------------------------------------ */
+
+static int count(struct trace_writer *writer, const struct trace_signature *signature,
+                 uint64_t ticks)
+{
+    static const struct counted_operation wait = {KIND_WAIT, "wait"}, irecv = {KIND_POINT_TO_POINT,
+                                                                              "irecv"};
+    int place = trace_statistics_place(writer->statistics, &writer->statistics_lock, signature,
+                                       &wait, &irecv);
+    if (place >= 0)
+        trace_statistics_add(writer->statistics, place, ticks);
+    return place;
+}
+
+Test(trace, calls_without_room_are_counted_by_what_they_were)
+{
+    struct trace_writer writer;
+    struct trace_unrecorded got;
+    const struct trace_signature some = {.origin = 8, .bytes = 24, .peer = 3, .root = -1, .tag = 9,
+                                         .communicator = 1},
+                                 none = {.bytes = -1, .peer = -1, .root = -1, .tag = -1,
+                                         .communicator = -1};
+    for (int mapped = 0; mapped < 2; mapped++) {
+        on(mapped ? "tmpfs" : "ramfs", NULL);
+        create(&writer, no_limit);
+        cr_expect_eq(count(&writer, &some, 100), 0);
+        cr_expect_eq(count(&writer, &none, 7), 1);
+        cr_expect_eq(count(&writer, &some, 50), 0);
+        trace_writer_close(&writer);
+
+        struct trace_reader *reader = open_trace();
+        cr_assert_eq(trace_reader_unrecorded_count(reader), 2);
+        cr_assert(trace_reader_unrecorded(reader, 0, &got));
+        cr_expect_str_eq(got.operation.name, "wait");
+        cr_expect_eq(got.operation.kind, KIND_WAIT);
+        cr_expect_str_eq(got.origin.name, "irecv");
+        cr_expect(got.bytes == 24 && got.peer == 3 && got.root == -1 && got.tag == 9 &&
+                  got.communicator == 1);
+        cr_expect(got.count == 2 && got.ticks == 150);
+        cr_assert(trace_reader_unrecorded(reader, 1, &got));
+        cr_expect_str_eq(got.origin.name, "");
+        cr_expect(got.count == 1 && got.ticks == 7);
+        trace_reader_close(reader);
+    }
+}
+
+Test(trace, more_different_calls_than_the_area_holds_are_counted_by_operation)
+{
+    enum { DIFFERENT = 20000 };
+    struct trace_writer writer;
+    struct trace_unrecorded got;
+    uint64_t sum = 0;
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    for (int i = 0; i < DIFFERENT; i++)
+        cr_assert_geq(count(&writer, &(struct trace_signature){.bytes = i, .origin = 8}, 1), 0);
+    trace_writer_close(&writer);
+    struct trace_reader *reader = open_trace();
+    uint32_t places = trace_reader_unrecorded_count(reader);
+    cr_expect_gt(places, 3500);
+    for (uint32_t i = 0; i < places; i++) {
+        cr_assert(trace_reader_unrecorded(reader, i, &got));
+        sum += got.count;
+    }
+    cr_expect_eq(sum, DIFFERENT);
+    cr_expect(got.bytes == -1 && got.peer == -1 && strcmp(got.origin.name, "mixed") == 0);
     trace_reader_close(reader);
 }
 
