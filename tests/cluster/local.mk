@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/cluster/options.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
+	tests/cluster/polls.t \
 	tests/cluster/programs/by_handle.py \
 	tests/cluster/programs/callbacks.c \
 	tests/cluster/programs/caller.c \
@@ -43,6 +44,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/sessions_alone.c \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
+	tests/cluster/programs/spin.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
 	tests/cluster/programs/threads.c \
