@@ -8,290 +8,429 @@
 #include "schema/lock.h"
 #include "schema/trace_format.h"
 
-/* Handles lie in an open-addressed table; each has a list of its requests, oldest first. A list is
- * searched from both ends, since programs complete requests in the order they were started or in
- * the reverse, and only so far: the cost of a call stays bounded whatever the program does. */
-enum { SEARCH_MAX = 64 };
-enum { HANDLES_FIRST = 128, MIGRATE_STEP = 8 };
-enum { CHUNK = 4096, CHUNKS_MAX = 65536 };
-enum { ORIGINS_FIRST = 1024, ORIGINS_MAX = 1 << 20 };
+/* A request is a node of 28 bytes, found through a hash table with one bucket of 4 bytes per node.
+ * The table grows by linear hashing, one bucket with every request, and neither nodes nor buckets
+ * ever move in memory: no call does more than another.
+ *
+ * The oldest request of a handle is found by the handle and leads the list of all that have it,
+ * oldest first. The others are found by handle and address, so that it costs the same whether two
+ * or a million share a handle.
+ */
+enum { NODES_IN_CHUNK = 1 << 14, BUCKETS_IN_CHUNK = 1 << 16, BUCKETS_FIRST = 1 << 9 };
+enum { SHARDS = 16, NODES_MAX = 1 << 24 }; /* nodes per shard, for programs that complete nothing */
+enum { ORIGINS_MAX = 1 << 20 };
 
+/* Out of the way of what most calls do. */
+#define APART __attribute__((noinline))
+
+/* Pointers have 48 bits that tell them apart, further ones are tags. Were there more, a handle
+ * would only be taken for one that is shared, and a place for one that is used again. */
+#define POINTER_MASK ((UINT64_C(1) << 48) - 1)
+
+/* Nodes are named by their number; 0: none. */
 struct node {
-    const void *address;
-    uint32_t origin;       /* id */
-    uint32_t older, newer; /* index + 1; 0: none. A free node's newer leads to the next free one. */
+    uint32_t handle_low, address_low;
+    uint16_t handle_high, address_high;
+    uint32_t origin; /* id, with the flags below */
+    uint32_t older;  /* of the oldest: the newest, which is itself where it is alone */
+    uint32_t newer;
+    uint32_t next; /* in the bucket's chain; of a free node: the next free one */
 };
 
-struct handle {
-    uint64_t value;
-    uint32_t oldest, newest;   /* index + 1 */
-    uint32_t count;            /* 0: the place is free */
-    bool differ;               /* requests of other origins were added since count was 0 */
-    bool same_address;         /* and some at one address: it does not tell them apart */
-    uintptr_t lowest, highest; /* addresses since count was 0 */
+enum {
+    ORIGIN_ID = ORIGINS_MAX - 1,
+    CHAINED = 1 << 20, /* in the chain of its bucket */
+    OLDEST = 1 << 21,  /* of its handle; it has the next two for all of them */
+    DIFFER = 1 << 22,  /* not all had one origin since no request had the handle */
+    CONFUSED = 1 << 23 /* two were at one address since then: it does not tell them apart */
 };
 
-struct table {
-    struct handle *handles;
-    size_t mask, count;
-};
+_Static_assert(sizeof(struct node) == 28, "a request takes 28 bytes and those of its bucket");
 
-/* Growing moves a few handles with every new request from `old` to `table`. */
-static struct table table, old;
-static size_t old_next;
+/* The requests of some of the handles. */
+struct shard {
+    lock_t lock;
+    bool lost;              /* memory or numbers were exhausted: there are requests unknown to us */
+    uint32_t buckets, mask; /* a power of two - 1, so that buckets <= mask + 1 < 2 * buckets */
+    uint32_t kept, chained;
+    uint32_t node_count, free_node;
+    uint32_t *heads[NODES_MAX / BUCKETS_IN_CHUNK];
+    struct node *nodes[NODES_MAX / NODES_IN_CHUNK];
+} __attribute__((aligned(64)));
 
-static struct node **chunks;
-static uint32_t node_count, free_node;
-static size_t kept;
-static bool threads;
-static lock_t table_lock;
+static struct shard shards[SHARDS];
+static uint32_t shards_mask; /* 0 until there are threads: the first shard has all */
 
 void request_use_threads(void)
 {
-    threads = true;
+    shards_mask = SHARDS - 1;
 }
 
-size_t request_count(void)
+static inline uint32_t mix(uint64_t x)
 {
-    return kept;
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+    x ^= x >> 32;
+    return (uint32_t)(x * UINT64_C(0xd6e8feb86659fd93) >> 32);
 }
 
-static struct node *node_at(uint32_t number)
+static inline uint32_t hash_place(uint64_t handle, uint64_t address)
 {
-    return &chunks[(number - 1) / CHUNK][(number - 1) % CHUNK];
+    return mix(handle * UINT64_C(0xff51afd7ed558ccd) + address);
 }
 
-/* The number of a fresh node, or 0 when memory is out. */
-static uint32_t node_take(void)
+static inline uint64_t node_handle(const struct node *node)
 {
-    uint32_t number = free_node;
-    if (number) {
-        free_node = node_at(number)->newer;
-        return number;
-    }
-    if (!chunks && !(chunks = pages_take(CHUNKS_MAX * sizeof *chunks)))
-        return 0;
-    uint32_t chunk = node_count / CHUNK;
-    if (chunk == CHUNKS_MAX)
-        return 0;
-    if (!chunks[chunk] && !(chunks[chunk] = pages_take(CHUNK * sizeof **chunks)))
-        return 0;
-    return ++node_count;
+    return node->handle_low | (uint64_t)node->handle_high << 32;
 }
 
-static void node_give(uint32_t number)
+static inline uint64_t node_address(const struct node *node)
 {
-    node_at(number)->newer = free_node;
-    free_node = number;
+    return node->address_low | (uint64_t)node->address_high << 32;
 }
 
-static size_t home(const struct table *t, uint64_t value)
+static inline uint32_t hash_node(const struct node *node)
 {
-    return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> 29) & t->mask;
+    uint64_t handle = node_handle(node);
+    return node->origin & OLDEST ? mix(handle) : hash_place(handle, node_address(node));
 }
 
-static struct handle *find_in(const struct table *t, uint64_t value)
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static inline struct node *node_at(const struct shard *shard, uint32_t number)
 {
-    if (!t->handles)
-        return NULL;
-    for (size_t i = home(t, value); t->handles[i].count; i = (i + 1) & t->mask) {
-        if (t->handles[i].value == value)
-            return &t->handles[i];
-    }
-    return NULL;
+    return &shard->nodes[number / NODES_IN_CHUNK][number % NODES_IN_CHUNK];
 }
 
-static struct handle *put(struct table *t, const struct handle *handle)
+static bool have_buckets(struct shard *shard)
 {
-    size_t i = home(t, handle->value);
-    while (t->handles[i].count)
-        i = (i + 1) & t->mask;
-    t->handles[i] = *handle;
-    t->count++;
-    return &t->handles[i];
-}
-
-/* Takes a handle out and closes the gap in the probe sequences that pass it. */
-static void take_out(struct table *t, struct handle *handle)
-{
-    size_t hole = (size_t)(handle - t->handles);
-    t->count--;
-    for (size_t i = (hole + 1) & t->mask; t->handles[i].count; i = (i + 1) & t->mask) {
-        size_t from_home = (i - home(t, t->handles[i].value)) & t->mask;
-        if (from_home < ((i - hole) & t->mask))
-            continue; /* its home lies behind the hole */
-        t->handles[hole] = t->handles[i];
-        hole = i;
-    }
-    t->handles[hole].count = 0;
-}
-
-static void migrate(size_t steps)
-{
-    while (old.handles && steps-- > 0) {
-        if (old.count == 0 || old_next > old.mask) {
-            pages_give(old.handles, (old.mask + 1) * sizeof *old.handles);
-            old = (struct table){0};
-            return;
-        }
-        /* Moving a handle may pull another one into its place. */
-        while (old.handles[old_next].count) {
-            struct handle moved = old.handles[old_next];
-            take_out(&old, &old.handles[old_next]);
-            put(&table, &moved);
-        }
-        old_next++;
-    }
-}
-
-static bool make_room(void)
-{
-    migrate(MIGRATE_STEP);
-    if (table.handles && table.count <= table.mask / 2)
+    if (shard->buckets)
         return true;
-    migrate(SIZE_MAX); /* nothing is left by now: moving outruns filling */
-    size_t size = table.handles ? (table.mask + 1) * 2 : HANDLES_FIRST;
-    struct handle *handles = pages_take(size * sizeof *handles);
-    if (!handles)
-        return table.handles && table.count < table.mask;
-    old = table;
-    old_next = 0;
-    table = (struct table){.handles = handles, .mask = size - 1};
+    if (!(shard->heads[0] = pages_take(BUCKETS_IN_CHUNK * sizeof **shard->heads)))
+        return false;
+    shard->buckets = BUCKETS_FIRST;
+    shard->mask = BUCKETS_FIRST - 1;
     return true;
 }
 
-static struct handle *find(uint64_t value, struct table **in)
+/* The number of a node that was never used, or 0 when memory or numbers are exhausted. */
+static APART uint32_t node_fresh(struct shard *shard)
 {
-    struct handle *handle = find_in(&table, value);
-    *in = &table;
-    if (!handle && old.handles) {
-        handle = find_in(&old, value);
-        *in = &old;
-    }
-    return handle;
+    uint32_t number = shard->node_count + 1;
+    if (number == NODES_MAX || !have_buckets(shard))
+        return 0;
+    struct node **chunk = &shard->nodes[number / NODES_IN_CHUNK];
+    if (!*chunk && !(*chunk = pages_take(NODES_IN_CHUNK * sizeof **chunk)))
+        return 0;
+    return shard->node_count = number;
 }
 
-static void append(struct handle *handle, uint32_t number)
+static inline uint32_t node_take(struct shard *shard)
 {
-    struct node *node = node_at(number);
-    node->older = handle->newest;
-    node->newer = 0;
-    if (handle->newest)
-        node_at(handle->newest)->newer = number;
-    else
-        handle->oldest = number;
-    handle->newest = number;
-    handle->count++;
-    kept++;
-}
-
-static void unlink_node(struct handle *handle, uint32_t number)
-{
-    const struct node *node = node_at(number);
-    *(node->older ? &node_at(node->older)->newer : &handle->oldest) = node->newer;
-    *(node->newer ? &node_at(node->newer)->older : &handle->newest) = node->older;
-    node_give(number);
-    handle->count--;
-    kept--;
-}
-
-/* The request at address, looked for from both ends of the list; 0 if it is not found. */
-static uint32_t find_node(const struct handle *handle, const void *address)
-{
-    uint32_t oldest = handle->oldest, newest = handle->newest;
-    for (int steps = 0; steps < SEARCH_MAX && oldest; steps++) {
-        if (node_at(oldest)->address == address)
-            return oldest;
-        if (node_at(newest)->address == address)
-            return newest;
-        oldest = node_at(oldest)->newer;
-        newest = node_at(newest)->older;
-        if (!newest)
-            break;
-    }
-    return 0;
-}
-
-static void started(uint64_t value, const void *address, uint32_t origin)
-{
-    struct table *in;
-    uintptr_t at = (uintptr_t)address;
-    if (!make_room())
-        return;
-    uint32_t number = node_take();
+    uint32_t number = shard->free_node;
     if (!number)
-        return;
-    *node_at(number) = (struct node){.address = address, .origin = origin};
-    struct handle *handle = find(value, &in);
-    if (!handle) {
-        handle = put(&table, &(struct handle){.value = value, .lowest = at, .highest = at});
-    } else {
-        handle->differ |= origin != node_at(handle->newest)->origin;
-        /* The program has copied a request and uses its place again. Most fill an array upwards. */
-        handle->same_address |=
-            at >= handle->lowest && at <= handle->highest && find_node(handle, address) != 0;
-        handle->lowest = at < handle->lowest ? at : handle->lowest;
-        handle->highest = at > handle->highest ? at : handle->highest;
-    }
-    append(handle, number);
+        return node_fresh(shard);
+    shard->free_node = node_at(shard, number)->next;
+    return number;
 }
 
-static uint32_t look(uint64_t value, const void *address, bool forget)
+static inline void node_give(struct shard *shard, uint32_t number)
 {
-    struct table *in;
-    struct handle *handle = find(value, &in);
-    if (!handle)
-        return REQUEST_ORIGIN_UNKNOWN;
-    uint32_t number = handle->same_address ? 0 : find_node(handle, address);
-    /* Which one it was does not matter where all agree; where they do not, one of them is gone. */
-    bool known = number || !handle->differ;
-    number = number ? number : handle->oldest;
-    uint32_t origin = known ? node_at(number)->origin : REQUEST_ORIGIN_UNKNOWN;
-    if (forget) {
-        unlink_node(handle, number);
-        if (handle->count == 0)
-            take_out(in, handle);
+    node_at(shard, number)->next = shard->free_node;
+    shard->free_node = number;
+}
+
+/* --- chains ----------------------------------------------------------------------------------- */
+
+static inline uint32_t *head_of(const struct shard *shard, uint32_t hash)
+{
+    uint32_t bucket = hash & shard->mask;
+    if (bucket >= shard->buckets)
+        bucket &= shard->mask >> 1; /* that one has not been split yet */
+    return &shard->heads[bucket / BUCKETS_IN_CHUNK][bucket % BUCKETS_IN_CHUNK];
+}
+
+static inline void chain(struct shard *shard, uint32_t number, uint32_t hash)
+{
+    uint32_t *head = head_of(shard, hash);
+    node_at(shard, number)->next = *head;
+    *head = number;
+}
+
+static inline void unchain(struct shard *shard, uint32_t number, uint32_t hash)
+{
+    const struct node *node = node_at(shard, number);
+    uint32_t *head = head_of(shard, hash);
+    shard->chained--;
+    if (*head == number) {
+        *head = node->next;
+        return;
     }
+    struct node *before = node_at(shard, *head);
+    while (before->next != number)
+        before = node_at(shard, before->next);
+    before->next = node->next;
+}
+
+/* Adds a bucket and moves what belongs there out of the one that had it. Without memory, chains get
+ * longer. */
+static APART void add_bucket(struct shard *shard)
+{
+    uint32_t added = shard->buckets;
+    if (added == NODES_MAX)
+        return;
+    uint32_t **chunk = &shard->heads[added / BUCKETS_IN_CHUNK];
+    if (!*chunk && !(*chunk = pages_take(BUCKETS_IN_CHUNK * sizeof **chunk)))
+        return;
+    if (added > shard->mask)
+        shard->mask = 2 * shard->mask + 1;
+    uint32_t *head = head_of(shard, added), number = *head;
+    *head = 0;
+    shard->buckets++;
+    while (number) {
+        uint32_t next = node_at(shard, number)->next;
+        chain(shard, number, hash_node(node_at(shard, number)));
+        number = next;
+    }
+}
+
+/* --- the requests of a handle ----------------------------------------------------------------- */
+
+/* The oldest request that has the handle, or 0. */
+static inline uint32_t find_oldest(const struct shard *shard, uint64_t handle, uint32_t hash)
+{
+    if (!shard->kept)
+        return 0;
+    uint32_t number = *head_of(shard, hash);
+    while (number) {
+        const struct node *node = node_at(shard, number);
+        if (node_handle(node) == handle && node->origin & OLDEST)
+            break;
+        number = node->next;
+    }
+    return number;
+}
+
+/* The request at address among those that have the handle of the oldest, or 0. */
+static inline uint32_t find_at(const struct shard *shard, uint32_t oldest, uint64_t address)
+{
+    const struct node *first = node_at(shard, oldest);
+    if (first->origin & CONFUSED)
+        return 0;
+    if (node_address(first) == address)
+        return oldest;
+    if (!first->newer)
+        return 0;
+    uint64_t handle = node_handle(first);
+    uint32_t number = *head_of(shard, hash_place(handle, address));
+    while (number) {
+        const struct node *node = node_at(shard, number);
+        if (node_address(node) == address && node_handle(node) == handle &&
+            !(node->origin & OLDEST))
+            break;
+        number = node->next;
+    }
+    return number;
+}
+
+/* Adds a request to those of its handle. True if it is to be found by its address. */
+static APART bool append(struct shard *shard, uint32_t oldest, uint32_t number)
+{
+    struct node *first = node_at(shard, oldest), *node = node_at(shard, number);
+    struct node *newest = node_at(shard, first->older);
+    if ((node->origin ^ newest->origin) & ORIGIN_ID)
+        first->origin |= DIFFER;
+    /* The program has copied a request away and uses its place again. */
+    if (find_at(shard, oldest, node_address(node)))
+        first->origin |= CONFUSED;
+    node->older = first->older;
+    newest->newer = number;
+    first->older = number;
+    if (first->origin & CONFUSED)
+        return false;
+    node->origin |= CHAINED;
+    return true;
+}
+
+/* There is a request that we do not know. */
+static APART void lose(struct shard *shard, uint32_t oldest)
+{
+    shard->lost = true;
+    if (oldest)
+        node_at(shard, oldest)->origin |= DIFFER | CONFUSED;
+}
+
+static APART void started(struct shard *shard, uint64_t handle, uint64_t address, uint32_t hash,
+                          uint32_t origin)
+{
+    uint32_t oldest = find_oldest(shard, handle, hash);
+    uint32_t number = node_take(shard);
+    if (!number) {
+        lose(shard, oldest);
+        return;
+    }
+    *node_at(shard, number) = (struct node){.handle_low = (uint32_t)handle,
+                                            .handle_high = (uint16_t)(handle >> 32),
+                                            .address_low = (uint32_t)address,
+                                            .address_high = (uint16_t)(address >> 32),
+                                            .origin = oldest ? origin : origin | OLDEST | CHAINED,
+                                            .older = number};
+    shard->kept++;
+    if (oldest) {
+        if (!append(shard, oldest, number))
+            return;
+        hash = hash_place(handle, address);
+    }
+    chain(shard, number, hash);
+    if (++shard->chained > shard->buckets)
+        add_bucket(shard);
+}
+
+/* Takes one of several requests of a handle out. The second moves into the oldest one's node, since
+ * that is the one in the handle's chain. */
+static APART void forget_one(struct shard *shard, uint32_t oldest, uint32_t number)
+{
+    struct node *first = node_at(shard, oldest);
+    bool moves = number == oldest;
+    if (moves)
+        number = first->newer;
+    struct node *node = node_at(shard, number);
+    if (node->origin & CHAINED)
+        unchain(shard, number, hash_node(node));
+    if (moves) {
+        first->address_low = node->address_low;
+        first->address_high = node->address_high;
+        first->origin = (first->origin & ~(uint32_t)ORIGIN_ID) | (node->origin & ORIGIN_ID);
+    }
+    node_at(shard, node->older)->newer = node->newer;
+    (node->newer ? node_at(shard, node->newer) : first)->older = node->older;
+    node_give(shard, number);
+}
+
+static inline void forget(struct shard *shard, uint32_t oldest, uint32_t number, uint32_t hash)
+{
+    shard->kept--;
+    if (node_at(shard, oldest)->newer) {
+        forget_one(shard, oldest, number);
+        return;
+    }
+    unchain(shard, number, hash);
+    node_give(shard, number);
+}
+
+/* Looks for a request by its address too. */
+static APART uint32_t look_closer(struct shard *shard, uint32_t oldest, uint64_t address,
+                                  uint32_t hash, bool finished)
+{
+    uint32_t number = find_at(shard, oldest, address);
+    /* Which one it was does not matter where all agree; where they do not, one of them is gone. */
+    bool known = number || !(node_at(shard, oldest)->origin & DIFFER || shard->lost);
+    if (!number)
+        number = oldest;
+    uint32_t origin =
+        known ? node_at(shard, number)->origin & ORIGIN_ID : (uint32_t)REQUEST_ORIGIN_UNKNOWN;
+    if (finished)
+        forget(shard, oldest, number, hash);
     return origin;
+}
+
+static APART uint32_t look(struct shard *shard, uint64_t handle, uint64_t address, uint32_t hash,
+                           bool finished)
+{
+    uint32_t oldest = find_oldest(shard, handle, hash);
+    if (!oldest)
+        return REQUEST_ORIGIN_UNKNOWN;
+    const struct node *first = node_at(shard, oldest);
+    if (first->newer || first->origin & DIFFER || shard->lost)
+        return look_closer(shard, oldest, address, hash, finished);
+    uint32_t origin = first->origin & ORIGIN_ID;
+    if (finished)
+        forget(shard, oldest, oldest, hash);
+    return origin;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static inline struct shard *shard_of(uint32_t hash)
+{
+    return &shards[hash >> 28 & shards_mask];
 }
 
 void request_started(uint64_t handle, const void *address, uint32_t origin)
 {
-    if (threads)
-        lock_take(&table_lock);
-    started(handle, address, origin);
-    if (threads)
-        lock_give(&table_lock);
+    uint64_t place = (uintptr_t)address & POINTER_MASK;
+    handle &= POINTER_MASK;
+    uint32_t hash = mix(handle);
+    if (!shards_mask) {
+        started(shards, handle, place, hash, origin);
+        return;
+    }
+    struct shard *shard = shard_of(hash);
+    lock_take(&shard->lock);
+    started(shard, handle, place, hash, origin);
+    lock_give(&shard->lock);
 }
 
-static inline uint32_t locked_look(uint64_t handle, const void *address, bool forget)
+static inline uint32_t shard_look(uint64_t handle, const void *address, bool finished)
 {
-    if (threads)
-        lock_take(&table_lock);
-    uint32_t origin = look(handle, address, forget);
-    if (threads)
-        lock_give(&table_lock);
+    uint64_t place = (uintptr_t)address & POINTER_MASK;
+    handle &= POINTER_MASK;
+    uint32_t hash = mix(handle);
+    if (!shards_mask)
+        return look(shards, handle, place, hash, finished);
+    struct shard *shard = shard_of(hash);
+    lock_take(&shard->lock);
+    uint32_t origin = look(shard, handle, place, hash, finished);
+    lock_give(&shard->lock);
     return origin;
 }
 
 uint32_t request_look(uint64_t handle, const void *address)
 {
-    return locked_look(handle, address, false);
+    return shard_look(handle, address, false);
 }
 
 uint32_t request_finished(uint64_t handle, const void *address)
 {
-    return locked_look(handle, address, true);
+    return shard_look(handle, address, true);
+}
+
+size_t request_count(void)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < SHARDS; i++)
+        count += shards[i].kept;
+    return count;
+}
+
+size_t request_longest_chain(void)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        for (uint32_t bucket = 0; bucket < shards[i].buckets; bucket++) {
+            size_t length = 0;
+            for (uint32_t number = *head_of(&shards[i], bucket); number; length++)
+                number = node_at(&shards[i], number)->next;
+            longest = length > longest ? length : longest;
+        }
+    }
+    return longest;
 }
 
 /* --- origins ---------------------------------------------------------------------------------- */
 
-/* Equal origins are kept once: origins[id], reserved at once so that it never moves, found through
- * open addressing over ids. */
-static struct request_origin *origins;
+/* Equal origins are kept once and for good, in memory that is reserved at once, so that they never
+ * move. They hang in trees by the bits of their hash and are added at the leaves alone: finding and
+ * adding take no lock, and nothing is ever rebuilt. */
+enum { TREE_BITS = 12, BRANCH_BITS = 2 };
+
+struct origin {
+    struct request_origin is;
+    uint32_t branch[1 << BRANCH_BITS]; /* ids; 0: none */
+};
+
+static struct origin *origins;
 static uint32_t origin_count = 1; /* 0 is the unknown one */
-static uint32_t *origin_slots, origin_mask;
-static lock_t origin_lock;
+static uint32_t trees[1 << TREE_BITS]; /* the root's id; 0: none */
 
 static bool same_origin(const struct request_origin *x, const struct request_origin *y)
 {
@@ -299,70 +438,72 @@ static bool same_origin(const struct request_origin *x, const struct request_ori
            x->tag == y->tag && x->communicator == y->communicator;
 }
 
-static uint32_t origin_hash(const struct request_origin *origin)
+static uint64_t origin_hash(const struct request_origin *origin)
 {
-    uint64_t x = (uint64_t)origin->bytes ^ (uint64_t)(uint32_t)origin->peer << 20 ^
-                 (uint64_t)(uint32_t)origin->tag << 36 ^ (uint64_t)origin->operation << 54 ^
-                 (uint64_t)(uint32_t)origin->communicator << 10;
-    return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-}
-
-static void origin_put(uint32_t id)
-{
-    uint32_t i = origin_hash(&origins[id]);
-    while (origin_slots[i & origin_mask])
-        i++;
-    origin_slots[i & origin_mask] = id;
-}
-
-static bool origin_make_room(void)
-{
-    if (!origins && !(origins = pages_take(ORIGINS_MAX * sizeof *origins)))
-        return false;
-    if (origin_slots && origin_count <= origin_mask / 2)
-        return true;
-    uint32_t size = origin_slots ? (origin_mask + 1) * 2 : ORIGINS_FIRST;
-    uint32_t *bigger = origin_count < ORIGINS_MAX ? pages_take(size * sizeof *bigger) : NULL;
-    if (!bigger)
-        return false;
-    if (origin_slots)
-        pages_give(origin_slots, (origin_mask + 1) * sizeof *origin_slots);
-    origin_slots = bigger;
-    origin_mask = size - 1;
-    for (uint32_t id = 1; id < origin_count; id++)
-        origin_put(id);
-    return true;
-}
-
-static uint32_t origin_intern(const struct request_origin *origin)
-{
-    if (!origin_make_room())
-        return REQUEST_ORIGIN_UNKNOWN;
-    for (uint32_t i = origin_hash(origin);; i++) {
-        uint32_t id = origin_slots[i & origin_mask];
-        if (id == 0)
-            break;
-        if (same_origin(&origins[id], origin))
-            return id;
+    const uint64_t word[] = {(uint64_t)origin->bytes,
+                             (uint32_t)origin->peer | (uint64_t)(uint32_t)origin->tag << 32,
+                             (uint32_t)origin->communicator | (uint64_t)origin->operation << 32};
+    uint64_t x = 0;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        x = (x ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        x ^= x >> 32;
     }
-    if (origin_count == ORIGINS_MAX)
-        return REQUEST_ORIGIN_UNKNOWN;
-    origins[origin_count] = *origin;
-    origin_put(origin_count);
-    return origin_count++;
+    return x * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* Room for all origins, or NULL. */
+static struct origin *origin_room(void)
+{
+    struct origin *room = __atomic_load_n(&origins, __ATOMIC_ACQUIRE);
+    if (room)
+        return room;
+    struct origin *taken = pages_take(ORIGINS_MAX * sizeof *taken);
+    if (__atomic_compare_exchange_n(&origins, &room, taken, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return taken;
+    pages_give(taken, ORIGINS_MAX * sizeof *taken);
+    return room;
+}
+
+/* The id of a new origin that nothing leads to yet; 0: there is none left. */
+static uint32_t origin_add(struct origin *room, const struct request_origin *origin)
+{
+    if (__atomic_load_n(&origin_count, __ATOMIC_RELAXED) >= ORIGINS_MAX)
+        return 0;
+    uint32_t id = __atomic_fetch_add(&origin_count, 1, __ATOMIC_RELAXED);
+    if (id >= ORIGINS_MAX)
+        return 0;
+    room[id].is = *origin;
+    return id;
 }
 
 uint32_t request_origin_id(const struct request_origin *origin)
 {
-    lock_take(&origin_lock);
-    uint32_t id = origin_intern(origin);
-    lock_give(&origin_lock);
-    return id;
+    struct origin *room = origin_room();
+    if (!room)
+        return REQUEST_ORIGIN_UNKNOWN;
+    uint64_t hash = origin_hash(origin);
+    uint32_t *place = &trees[hash >> (64 - TREE_BITS)], added = 0;
+    for (hash <<= TREE_BITS;; hash <<= BRANCH_BITS) {
+        uint32_t id = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+        if (!id) {
+            if (!added && !(added = origin_add(room, origin)))
+                return REQUEST_ORIGIN_UNKNOWN;
+            if (__atomic_compare_exchange_n(place, &id, added, false, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE))
+                return added;
+        }
+        if (same_origin(&room[id].is, origin)) /* a thread that was faster may have added it */
+            return id;
+        place = &room[id].branch[hash >> (64 - BRANCH_BITS)];
+    }
 }
 
 const struct request_origin *request_origin(uint32_t id)
 {
     static const struct request_origin unknown = {
         .bytes = -1, .peer = -1, .tag = -1, .communicator = -1, .operation = ORIGIN_UNKNOWN};
-    return id == REQUEST_ORIGIN_UNKNOWN ? &unknown : &origins[id];
+    if (id == REQUEST_ORIGIN_UNKNOWN)
+        return &unknown;
+    return &__atomic_load_n(&origins, __ATOMIC_ACQUIRE)[id].is;
 }

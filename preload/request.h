@@ -4,7 +4,11 @@
  * Handles are not unique: MPI libraries give every small send that completed at once the same one.
  * A request is therefore known by its handle and by the address where the program keeps it. Where
  * no address matches (the program copied its requests, a Fortran layer keeps them elsewhere), the
- * handle alone decides if all requests that have it agree; else the origin is unknown.
+ * handle alone decides if all requests that have it agree, and the oldest is taken to be the one;
+ * else the origin is unknown. Once two requests of a handle were started at one address, which the
+ * program must have copied one away from, addresses decide nothing until no request has the handle.
+ *
+ * Every call costs the same however many requests there are, and one takes 32 bytes.
  */
 #ifndef SCOPE_REQUEST_H
 #define SCOPE_REQUEST_H
@@ -22,7 +26,7 @@ struct request_origin {
 /* The id of "not known": operation ORIGIN_UNKNOWN, the numbers -1. */
 enum { REQUEST_ORIGIN_UNKNOWN = 0 };
 
-/* The id of an origin, the same for equal ones; takes a lock. REQUEST_ORIGIN_UNKNOWN when memory,
+/* The id of an origin, the same for equal ones. Takes no lock. REQUEST_ORIGIN_UNKNOWN when memory,
  * or the number of origins that are kept, is exhausted. */
 uint32_t request_origin_id(const struct request_origin *origin);
 
@@ -32,7 +36,8 @@ const struct request_origin *request_origin(uint32_t id);
 /* Must be called before the first request if several threads may start some. */
 void request_use_threads(void);
 
-/* Keeps the origin of a request that the program keeps at address. */
+/* Keeps the origin of a request that the program keeps at address. Where memory is exhausted it is
+ * not kept, and what cannot be told from it is unknown from then on. */
 void request_started(uint64_t handle, const void *address, uint32_t origin);
 
 /* The id of a request's origin. */
@@ -41,7 +46,11 @@ uint32_t request_look(uint64_t handle, const void *address);
 /* The same, and forgets the request: it has been completed or freed. */
 uint32_t request_finished(uint64_t handle, const void *address);
 
-/* How many requests are kept. */
+/* How many requests are kept. For tests, while no other thread uses the table. */
 size_t request_count(void);
+
+/* How many requests a call may have to pass, or to move, at most as the table stands. For tests; as
+ * request_count, and it passes all. */
+size_t request_longest_chain(void);
 
 #endif

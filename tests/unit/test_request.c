@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A request's label is right or unknown, never another request's. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "preload/request.h"
 #include "schema/trace_format.h"
 
 static const uint64_t shared = 0x2c000001; /* the handle of every send that completed at once */
-static char memory[1 << 20];               /* addresses; nothing is stored there */
+static char memory[1 << 23];               /* addresses; nothing is stored there */
+
+enum { MILLION = 1000000 };
 
 static struct request_origin origin(int number)
 {
@@ -151,34 +158,316 @@ Test(request, a_ring_that_is_overrun)
     }
 }
 
-Test(request, a_million_in_flight)
+Test(request, a_handle_that_is_used_up_is_as_new)
 {
-    enum { MILLION = 1000000 };
-    for (int i = 0; i < MILLION; i++)
-        start(UINT64_C(0x550000000000) + (uint64_t)i * 200, i & 0xffff, i);
-    cr_expect_eq(request_count(), MILLION);
-    for (int i = 0; i < MILLION; i++) {
-        int n = (int)((uint64_t)i * 7919 % MILLION);
-        cr_assert_eq(finish(UINT64_C(0x550000000000) + (uint64_t)n * 200, n & 0xffff), n);
+    for (int round = 0; round < 3; round++) {
+        start(shared, 0, 1);
+        start(shared, 0, 2); /* from here on nothing is told apart */
+        start(shared, 8, 3);
+        for (int i = 0; i < 3; i++)
+            cr_expect_eq(finish(shared, 8), -1);
+        start(shared, 0, 4);
+        start(shared, 8, 5);
+        cr_expect_eq(finish(shared, 0), 4);
+        cr_expect_eq(finish(shared, 8), 5);
+        nothing_is_left();
     }
+}
+
+/* A request that moved took another one's place in the table: that one is unknown, not mistaken. */
+Test(request, a_copied_request_may_cost_another_its_label)
+{
+    start(shared, 0, 1);
+    start(shared, 8, 2);
+    start(shared, 16, 3);
+    cr_expect_eq(finish(shared, 1000), -1, "the third, say");
+    cr_expect_eq(finish(shared, 0), -1, "the oldest was taken for it");
+    cr_expect_eq(finish(shared, 8), -1);
     nothing_is_left();
 }
 
-Test(request, a_million_of_one_handle)
+/* --- millions --------------------------------------------------------------------------------- */
+
+/* What makes a hash go wrong: strides of a power of two, aligned pointers, small numbers. */
+static const struct pattern {
+    const char *name;
+    uint64_t handle, handle_stride;
+    int handle_from, place_stride; /* the handle of request i is that of i / handle_from */
+} patterns[] = {
+    {"pointers", UINT64_C(0x550000000000), 200, 1, 4},
+    {"pages", UINT64_C(0x7f0000000000), 4096, 1, 0},
+    {"large strides", UINT64_C(1) << 40, 1 << 20, 1, 8},
+    {"small integers", UINT64_C(0x98000000), 1, 1, 8},
+    {"one handle", UINT64_C(0x2c000001), 0, 1, 8},
+    {"one handle and address", UINT64_C(0x2c000001), 0, 1, 0},
+    {"pairs", UINT64_C(0x550000000000), 64, 2, 8},
+    {"a thousand handles", UINT64_C(0x550000000000), 64, 1000, 8},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+/* The number of request i: few enough for their origins to stay in the cache, so that a million
+ * take a second. */
+static int number_of(int i)
 {
-    enum { MILLION = 1000000 };
+    return i % 65521;
+}
+
+static uint64_t pattern_handle(const struct pattern *p, int i)
+{
+    return p->handle + p->handle_stride * (uint64_t)(i / p->handle_from);
+}
+
+static int pattern_place(const struct pattern *p, int i)
+{
+    return p->place_stride * i;
+}
+
+/* Where all requests are at one address, none is told apart from others of its handle. */
+static bool pattern_tells(const struct pattern *p)
+{
+    return p->place_stride != 0 || p->handle_stride != 0;
+}
+
+/* No call passes more than a chain, and none moves more when the table grows. */
+static void start_a_million(const struct pattern *p)
+{
+    for (int i = 0; i < MILLION; i++) {
+        start(pattern_handle(p, i), pattern_place(p, i), number_of(i));
+        if (i % 333333 == 333332)
+            cr_assert_leq(request_longest_chain(), 16, "%s: %zu at %d", p->name,
+                          request_longest_chain(), i);
+    }
+    cr_assert_eq(request_count(), MILLION);
+}
+
+static int order_forward(int i)
+{
+    return i;
+}
+
+static int order_reverse(int i)
+{
+    return MILLION - 1 - i;
+}
+
+static int order_mixed(int i)
+{
+    return (int)((uint64_t)i * 7919 % MILLION);
+}
+
+static int (*const orders[])(int) = {order_forward, order_reverse, order_mixed};
+
+Test(request, a_million_in_flight)
+{
+    for (int k = 0; k < PATTERNS; k++) {
+        const struct pattern *p = &patterns[k];
+        start_a_million(p);
+        for (int i = 0; i < MILLION; i++) {
+            int n = orders[k % 3](i);
+            int ended = finish(pattern_handle(p, n), pattern_place(p, n));
+            cr_assert_eq(ended, pattern_tells(p) ? number_of(n) : -1, "%s: %d is %d", p->name, n,
+                         ended);
+        }
+        nothing_is_left();
+    }
+}
+
+Test(request, a_million_of_one_handle_in_any_order)
+{
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < MILLION; i++)
+            start(shared, 8 * i, number_of(i));
+        for (int i = 0; i < MILLION; i++)
+            cr_assert_eq(finish(shared, 8 * orders[k](i)), number_of(orders[k](i)));
+        nothing_is_left();
+    }
+}
+
+Test(request, a_million_in_flight_with_threads)
+{
+    request_use_threads();
+    const struct pattern *p = &patterns[0];
+    start_a_million(p);
     for (int i = 0; i < MILLION; i++)
-        start(shared, i, i);
-    for (int i = 0; i < MILLION / 2; i++)
-        cr_assert_eq(finish(shared, i), i);
-    for (int i = MILLION - 1; i >= MILLION / 2; i--)
-        cr_assert_eq(finish(shared, i), i);
+        cr_assert_eq(finish(pattern_handle(p, i), pattern_place(p, i)), number_of(i));
     nothing_is_left();
 }
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they have memory of theirs */
+
+/* Bytes of memory that the process has for itself, whatever for, and really has. */
+static size_t resident(void)
+{
+    static char text[4096];
+    int fd = open("/proc/self/smaps_rollup", O_RDONLY);
+    cr_assert_geq(fd, 0);
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    cr_assert_gt(size, 0);
+    text[size] = '\0';
+    const char *line = strstr(text, "Anonymous:");
+    cr_assert_not_null(line);
+    return strtoul(line + strlen("Anonymous:"), NULL, 10) * 1024;
+}
+
+/* At most 32 bytes per request beyond fixed ones, however many there are. */
+static void memory_is_bounded(const struct pattern *p, size_t fixed)
+{
+    struct request_origin o = origin(1);
+    uint32_t id = request_origin_id(&o);
+    resident(); /* takes some memory itself the first time */
+    size_t before = resident();
+    for (size_t i = 0; i < MILLION; i++) {
+        request_started(pattern_handle(p, (int)i), &memory[pattern_place(p, (int)i)], id);
+        size_t n = i + 1;
+        bool near_power = ((n - 1) & (n - 2)) == 0 || (n & (n - 1)) == 0 || (n & (n + 1)) == 0;
+        if (near_power || n % 50000 == 0)
+            cr_assert_leq(resident(), before + fixed + 32 * n, "%s: %zu bytes for %zu", p->name,
+                          resident() - before, n);
+    }
+}
+
+Test(request, thirty_two_bytes_for_each_in_flight)
+{
+    memory_is_bounded(&patterns[0], 64 << 10);
+}
+
+Test(request, thirty_two_bytes_for_each_of_one_handle)
+{
+    memory_is_bounded(&patterns[4], 64 << 10);
+}
+
+Test(request, thirty_two_bytes_for_each_at_one_address)
+{
+    memory_is_bounded(&patterns[5], 64 << 10);
+}
+
+Test(request, thirty_two_bytes_for_each_of_a_pair)
+{
+    memory_is_bounded(&patterns[6], 64 << 10);
+}
+
+Test(request, thirty_two_bytes_for_each_with_threads)
+{
+    request_use_threads();
+    memory_is_bounded(&patterns[0], 512 << 10);
+}
+
+/* What is finished makes room for what is started. */
+Test(request, memory_follows_the_peak)
+{
+    enum { PEAK = 10000, ALL = 30 * PEAK };
+    struct request_origin o = origin(1);
+    uint32_t id = request_origin_id(&o);
+    size_t before = resident();
+    for (int k = 0; k < PATTERNS; k++) {
+        const struct pattern *p = &patterns[k];
+        for (int i = 0; i < ALL + PEAK; i++) {
+            if (i < ALL)
+                request_started(pattern_handle(p, i), &memory[pattern_place(p, i)], id);
+            if (i >= PEAK)
+                request_finished(pattern_handle(p, i - PEAK), &memory[pattern_place(p, i - PEAK)]);
+        }
+        nothing_is_left();
+        cr_expect_leq(resident(), before + (64 << 10) + 32 * (PEAK + 1), "%s", p->name);
+    }
+}
+
+static long faults(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+/* A call that copies a table touches all its pages. */
+Test(request, no_call_touches_many_pages)
+{
+    const struct pattern *p = &patterns[0];
+    struct request_origin o = origin(1);
+    uint32_t id = request_origin_id(&o);
+    long before = faults(), most = 0;
+    for (int i = 0; i < MILLION; i++) {
+        request_started(pattern_handle(p, i), &memory[pattern_place(p, i)], id);
+        long now = faults();
+        most = now - before > most ? now - before : most;
+        before = now;
+    }
+    cr_expect_leq(most, 8, "%ld", most);
+}
+
+/* --- without memory --------------------------------------------------------------------------- */
+
+static struct rlimit unlimited;
+static int fillers;
+
+/* No more memory from the system from here on. */
+static void stop_memory(void)
+{
+    char text[64] = "";
+    int fd = open("/proc/self/statm", O_RDONLY);
+    cr_assert_gt(read(fd, text, sizeof text - 1), 0);
+    close(fd);
+    rlim_t size = strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+    getrlimit(RLIMIT_AS, &unlimited);
+    cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){size, unlimited.rlim_max}), 0);
+}
+
+/* Starts requests until no more are kept. */
+static void fill(void)
+{
+    for (size_t before = request_count() - 1; request_count() != before; fillers++) {
+        before = request_count();
+        start(UINT64_C(0x660000000000) + (uint64_t)fillers * 64, 0, 0);
+    }
+    cr_assert_gt(fillers, 1000);
+}
+
+Test(request, what_is_not_kept_is_unknown)
+{
+    start(shared, 0, 1);
+    start(7, 0, 7);
+    for (int i = 2; i < 20; i++) {
+        struct request_origin o = origin(i);
+        request_origin_id(&o);
+    }
+    stop_memory();
+    fill();
+    start(shared, 8, 2);
+    start(shared + 1, 0, 3);
+    cr_expect_eq(finish(7, 0), 7, "was kept, and leaves room for another one");
+    start(shared + 1, 8, 4);
+    cr_expect_eq(finish(shared, 8), -1);
+    cr_expect_eq(finish(shared, 0), -1);
+    cr_expect_eq(finish(shared + 1, 0), -1, "the handle's only one we know is another one");
+    int ended = finish(shared + 1, 8);
+    cr_expect(ended == 4 || ended == -1, "%d", ended);
+    setrlimit(RLIMIT_AS, &unlimited);
+    start(shared, 0, 5);
+    start(shared, 8, 6);
+    cr_expect_eq(finish(shared, 8), 6, "there is memory again");
+    cr_expect_eq(finish(shared, 0), 5);
+}
+
+Test(request, without_any_memory_all_is_unknown)
+{
+    stop_memory();
+    start(shared, 0, 1);
+    cr_expect_eq(finish(shared, 0), -1);
+    struct request_origin o = origin(1);
+    cr_expect_eq(request_origin_id(&o), REQUEST_ORIGIN_UNKNOWN);
+    setrlimit(RLIMIT_AS, &unlimited);
+    start(shared, 0, 1);
+    cr_expect_eq(finish(shared, 0), 1);
+}
+
+#endif
 
 Test(request, a_million_one_after_another)
 {
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0; i < MILLION; i++) {
         start(shared + (uint64_t)(i % 3), 0, i);
         start(shared, 8, i + 1);
         cr_assert_eq(finish(shared, 8), i + 1);
@@ -225,13 +514,28 @@ Test(request, more_origins_than_are_kept_are_unknown)
 
 /* --- against a plain list --------------------------------------------------------------------- */
 
-enum { LIVE = 3000 };
+enum { LIVE = 1000, HANDLES = 100000, STEPS = 60000, VACANT = 4096 };
 
+/* What is in flight, and where the program keeps it by now. */
 static struct {
-    uint64_t handle;
-    int place, number;
+    int handle, place, number;
 } live[LIVE];
 static int live_count;
+
+/* What request.h promises: the table as a list, oldest first. */
+static struct {
+    int handle, place, number;
+} kept[LIVE];
+static int kept_count;
+static struct {
+    int count;
+    bool differ, confused; /* since count was 0 */
+} handles[HANDLES];
+
+static char occupied[sizeof memory / 8];
+static int vacant[VACANT], fresh;
+static size_t vacated;
+static size_t known;
 static uint64_t state;
 
 static int draw(int below)
@@ -240,54 +544,173 @@ static int draw(int below)
     return (int)((state >> 33) % (uint64_t)below);
 }
 
-/* Ends a random request, sometimes at an address that it was copied to. What is told must be what
- * it was, or unknown; and it must not be unknown where nothing is shared. */
-static void end_one(bool copied)
+static uint64_t handle_value(int handle)
 {
-    int i = draw(live_count), sharing = 0;
-    for (int k = 0; k < live_count; k++)
-        sharing += live[k].handle == live[i].handle;
-    int ended = finish(live[i].handle, copied ? 900000 + draw(1000) : live[i].place);
-    cr_assert(ended == live[i].number || ended == -1, "%d instead of %d", ended, live[i].number);
-    if (sharing == 1)
-        cr_assert(ended == live[i].number);
+    return UINT64_C(0x7f0000000000) + (uint64_t)handle * 64;
+}
+
+static void list_started(int handle, int place, int number)
+{
+    for (int i = 0; i < kept_count; i++) {
+        if (kept[i].handle != handle)
+            continue;
+        handles[handle].differ |= kept[i].number != number;
+        handles[handle].confused |= kept[i].place == place;
+    }
+    kept[kept_count].handle = handle;
+    kept[kept_count].place = place;
+    kept[kept_count++].number = number;
+    handles[handle].count++;
+}
+
+static int list_finished(int handle, int place)
+{
+    int found = -1, oldest = -1;
+    for (int i = kept_count - 1; i >= 0; i--) {
+        if (kept[i].handle != handle)
+            continue;
+        oldest = i;
+        if (kept[i].place == place && !handles[handle].confused)
+            found = i;
+    }
+    cr_assert_geq(oldest, 0);
+    int out = found >= 0 ? found : oldest;
+    int told = found >= 0 || !handles[handle].differ ? kept[out].number : -1;
+    memmove(&kept[out], &kept[out + 1], (size_t)(--kept_count - out) * sizeof *kept);
+    if (--handles[handle].count == 0)
+        handles[handle].differ = handles[handle].confused = false;
+    return told;
+}
+
+/* A place that no request lies at: one where some request was before, or a new one. */
+static int place_take(bool used)
+{
+    int place = used && vacated >= VACANT ? vacant[draw(VACANT)] : fresh;
+    if (occupied[place])
+        place = fresh;
+    fresh += place == fresh;
+    occupied[place] = 1;
+    return place;
+}
+
+static void place_give(int place)
+{
+    occupied[place] = 0;
+    vacant[vacated++ % VACANT] = place;
+}
+
+struct model {
+    int handles, origins;
+    bool copies;  /* the program moves some requests to another place, where none has been */
+    bool forgets; /* the table has no room for all: what it tells is unknown or right */
+};
+
+static void model_start(const struct model *model, int step)
+{
+    int handle = draw(model->handles), place = place_take(draw(2) == 0);
+    int number = step % model->origins;
+    live[live_count].handle = handle;
+    live[live_count].place = place;
+    live[live_count++].number = number;
+    start(handle_value(handle), 8 * place, number);
+    if (!model->forgets)
+        list_started(handle, place, number);
+}
+
+static void model_finish(const struct model *model)
+{
+    int i = draw(live_count), number = live[i].number;
+    int ended = finish(handle_value(live[i].handle), 8 * live[i].place);
+    cr_assert(ended == number || ended == -1, "%d instead of %d", ended, number);
+    known += ended == number;
+    if (!model->forgets)
+        cr_assert_eq(ended, list_finished(live[i].handle, live[i].place));
+    if (!model->forgets && !model->copies)
+        cr_assert_eq(ended, number);
+    place_give(live[i].place);
     live[i] = live[--live_count];
 }
 
-/* Every live request lies at an address of its own; handles are shared by a few. */
-static void model(uint64_t seed, int handles, bool copies)
+static void model_copy(void)
 {
-    int place = 0, number = 0;
+    int i = draw(live_count), place = place_take(false);
+    place_give(live[i].place);
+    live[i].place = place;
+}
+
+static void model_run(const struct model *model, uint64_t seed)
+{
     state = seed;
-    for (int step = 0; step < 30000; step++) {
+    fresh = 0;
+    vacated = 0;
+    for (int step = 0; step < STEPS; step++) {
         bool growing = step / 5000 % 2 == 0;
-        if (live_count < LIVE && (live_count == 0 || draw(10) < (growing ? 7 : 3))) {
-            live[live_count].handle = UINT64_C(0x7f0000000000) + (uint64_t)draw(handles) * 64;
-            live[live_count].place = place = (place + 8) % 800000;
-            live[live_count].number = number++;
-            start(live[live_count].handle, place, live[live_count].number);
-            live_count++;
-        } else {
-            end_one(copies && draw(50) == 0);
-        }
-        cr_assert_eq(request_count(), (size_t)live_count);
+        if (live_count < LIVE && (live_count == 0 || draw(10) < (growing ? 7 : 3)))
+            model_start(model, step);
+        else
+            model_finish(model);
+        if (model->copies && live_count > 0 && draw(20) == 0)
+            model_copy();
+        if (!model->forgets)
+            cr_assert_eq(request_count(), (size_t)live_count);
     }
     while (live_count > 0)
-        end_one(false);
-    nothing_is_left();
+        model_finish(model);
+    if (!model->forgets)
+        nothing_is_left();
+}
+
+static void model_runs(struct model model)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        model_run(&model, seed);
 }
 
 Test(request, model_with_handles_that_are_nearly_unique)
 {
-    for (uint64_t seed = 1; seed < 4; seed++)
-        model(seed, 100000, false);
+    model_runs((struct model){.handles = HANDLES, .origins = STEPS});
+    model_runs((struct model){.handles = HANDLES, .origins = STEPS, .copies = true});
 }
 
-Test(request, model_with_shared_handles)
+Test(request, model_with_a_few_requests_per_handle)
 {
-    for (uint64_t seed = 1; seed < 4; seed++)
-        model(seed, 200, false);
+    model_runs((struct model){.handles = 300, .origins = STEPS});
+    model_runs((struct model){.handles = 300, .origins = STEPS, .copies = true});
+    model_runs((struct model){.handles = 300, .origins = 2, .copies = true});
 }
+
+Test(request, model_with_few_handles)
+{
+    model_runs((struct model){.handles = 3, .origins = STEPS});
+    model_runs((struct model){.handles = 3, .origins = 3, .copies = true});
+    model_runs((struct model){.handles = 1, .origins = STEPS, .copies = true});
+    model_runs((struct model){.handles = 1, .origins = 1, .copies = true});
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+Test(request, model_without_memory)
+{
+    static const int few[] = {1, 30, 300, HANDLES};
+    for (int i = 0; i < STEPS; i++) {
+        struct request_origin o = origin(i);
+        request_origin_id(&o);
+    }
+    start(1, 0, 0);
+    stop_memory();
+    fill();
+    for (int i = 0; i < 100; i++) /* room for some */
+        finish(UINT64_C(0x660000000000) + (uint64_t)i * 64, 0);
+    for (int i = 0; i < 4; i++) {
+        model_runs((struct model){.handles = few[i], .origins = STEPS, .forgets = true});
+        model_runs((struct model){
+            .handles = few[i], .origins = STEPS, .copies = true, .forgets = true});
+        cr_expect_gt(known, 0, "nothing is known of %d handles", few[i]);
+        known = 0;
+    }
+}
+
+#endif
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
@@ -342,4 +765,84 @@ Test(request, another_thread_may_wait)
     pthread_join(thread, &wrong);
     cr_expect_null(wrong);
     nothing_is_left();
+}
+
+/* Each thread starts requests of its own and, at the same time, finishes those that its neighbour
+ * started in the round before. Handles and places are used again and again by all of them. */
+enum { THREADS = 8, BATCH = 500, ROUNDS = 40 };
+static pthread_barrier_t round_over;
+
+static uint64_t batch_handle(int i)
+{
+    return i % 2 ? shared : UINT64_C(0x550000000000) + (uint64_t)i * 64;
+}
+
+static int batch_place(int thread, int round, int i)
+{
+    return 8 * ((thread * 2 + round % 2) * BATCH + i);
+}
+
+static void *pass_on(void *data)
+{
+    int self = (int)(intptr_t)data, other = (self + 1) % THREADS;
+    const char *problem = NULL;
+    for (int round = 0; round <= ROUNDS; round++) {
+        for (int i = 0; i < BATCH; i++) {
+            if (round < ROUNDS)
+                start(batch_handle(i), batch_place(self, round, i), self * BATCH + i);
+            if (round > 0 && finish(batch_handle(BATCH - 1 - i),
+                                    batch_place(other, round - 1, BATCH - 1 - i)) !=
+                                 other * BATCH + BATCH - 1 - i)
+                problem = "a request of another thread has another label";
+        }
+        pthread_barrier_wait(&round_over);
+    }
+    return (void *)(uintptr_t)problem;
+}
+
+Test(request, threads_finish_what_others_started)
+{
+    pthread_t threads[THREADS];
+    void *problem;
+    request_use_threads();
+    pthread_barrier_init(&round_over, NULL, THREADS);
+    for (intptr_t i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, pass_on, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &problem);
+        cr_expect_null(problem, "%s", (const char *)problem);
+    }
+    nothing_is_left();
+}
+
+enum { RACES = 20000 };
+static int arrived;
+
+/* Asks for each id at the moment when the other thread does. */
+static void *intern_all(void *ids)
+{
+    for (int i = 0; i < RACES; i++) {
+        struct request_origin o = origin(i);
+        __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
+        for (int spins = 0; __atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * (i + 1); spins++) {
+            if (spins > 1000)
+                sched_yield();
+        }
+        ((uint32_t *)ids)[i] = request_origin_id(&o);
+        if (request_origin(((uint32_t *)ids)[i])->tag != i)
+            return "another origin";
+    }
+    return NULL;
+}
+
+Test(request, threads_get_one_id_for_equal_origins)
+{
+    static uint32_t ids[2][RACES];
+    pthread_t thread;
+    void *problem;
+    cr_assert_eq(pthread_create(&thread, NULL, intern_all, ids[0]), 0);
+    cr_expect_null(intern_all(ids[1]));
+    pthread_join(thread, &problem);
+    cr_expect_null(problem, "%s", (const char *)problem);
+    cr_expect_eq(memcmp(ids[0], ids[1], sizeof ids[0]), 0);
 }
