@@ -115,6 +115,77 @@ static void joined(void)
     free_communicator(&half, mine);
 }
 
+/* Groups that do not overlap call at the same time, with the same tag, and one of them twice. */
+static void pairs(void)
+{
+    MPI_Comm pair;
+    MPI_Group world, two;
+    int range[1][3] = {{rank / 2 * 2, rank / 2 * 2 + 1, 1}};
+    const char *members = rank < 2 ? "0 1" : "2 3";
+    static const char *const names[2][2] = {{"@low1", "@low2"}, {"@high1", "@high2"}};
+
+    tally_local("comm_group", "communicator", "0");
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    tally_local("group_range_incl", "communicator", "-1");
+    MPI_Group_range_incl(world, 1, range, &two);
+    for (int i = 0; i < (rank < 2 ? 2 : 1); i++) {
+        const char *name = names[rank / 2][i];
+        makes("comm_create_group", "communicator", 75, "0");
+        MPI_Comm_create_group(MPI_COMM_WORLD, two, 75, &pair);
+        made(name, "0", members, pair);
+        free_communicator(&pair, name);
+    }
+    tally_local("group_free", "communicator", "-1");
+    MPI_Group_free(&two);
+    tally_local("group_free", "communicator", "-1");
+    MPI_Group_free(&world);
+}
+
+/* What is made of an intercommunicator: by colour, one with rank 0 on the one side and 3 on the other;
+ * by groups, one with all but rank 2. */
+static void of_an_intercommunicator(void)
+{
+    MPI_Comm half, between, part;
+    MPI_Group mine, some;
+    int even = rank % 2 == 0;
+    const char *name = even ? "@even3" : "@odd3";
+
+    communicator("comm_split", "0");
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    tally_communicator(name, "intra", "0", even ? "0 2" : "1 3");
+    makes("intercomm_create", "communicator", 76, name);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, even ? 1 : 0, 76, &between);
+    tally_communicator("@between3", "inter", "-1", "0 2|1 3");
+
+    communicator("comm_split", "@between3");
+    MPI_Comm_split(between, rank == 0 || rank == 3 ? 0 : 1, 0, &part);
+    const char *parted = rank == 0 || rank == 3 ? "@part03" : "@part21";
+    tally_communicator(parted, "inter", "@between3", rank == 0 || rank == 3 ? "0|3" : "1|2");
+    tally_collective("barrier", 0, NONE, parted);
+    MPI_Barrier(part);
+    free_communicator(&part, parted);
+
+    tally_local("comm_group", "communicator", "@between3");
+    MPI_Comm_group(between, &mine);
+    int all_but_last[2] = {0, 1};
+    tally_local("group_incl", "communicator", "-1");
+    MPI_Group_incl(mine, even ? 1 : 2, all_but_last, &some);
+    communicator("comm_create", "@between3");
+    MPI_Comm_create(between, some, &part);
+    if (part != MPI_COMM_NULL) {
+        tally_communicator("@three3", "inter", "@between3", "0|1 3");
+        tally_collective("barrier", 0, NONE, "@three3");
+        MPI_Barrier(part);
+        free_communicator(&part, "@three3");
+    }
+    tally_local("group_free", "communicator", "-1");
+    MPI_Group_free(&some);
+    tally_local("group_free", "communicator", "-1");
+    MPI_Group_free(&mine);
+    free_communicator(&between, "@between3");
+    free_communicator(&half, name);
+}
+
 /* By host, started, with hints, and disconnected. */
 static void others(void)
 {
@@ -165,6 +236,14 @@ static void topologies(void)
     free_communicator(&row, mine);
     free_communicator(&grid, "@grid");
 
+    /* Two of four ranks have a place in it. */
+    makes("cart_create", "topology", NONE, "0");
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, periodic, 0, &grid);
+    if (grid != MPI_COMM_NULL) {
+        made("@line", "0", "0 1", grid);
+        free_communicator(&grid, "@line");
+    }
+
     makes("graph_create", "topology", NONE, "0");
     MPI_Graph_create(MPI_COMM_WORLD, RANKS, ends, edges, 0, &graph);
     made("@graph", "0", "0 1 2 3", graph);
@@ -186,6 +265,8 @@ void communicators(void)
 {
     split_and_created();
     joined();
+    pairs();
+    of_an_intercommunicator();
     others();
     topologies();
 }
