@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What recording costs: run.py PRELOAD PROGRAM...
+"""What recording costs: run.py PRELOAD REQUEST_COST PROGRAM...
 
 Runs each program by turns without and with the preload library and prints, from the medians of
 the interleaved runs, the cost per call bare and traced, and what was added as a multiple of two
-reads of the clock in the same runs.
+reads of the clock in the same runs. Then the table of requests alone: the median of a start and a
+finish, and how long single calls take, by the best run, since what the table does is in all of them.
 """
 import os
 import statistics
@@ -58,10 +59,27 @@ def report(title, bare, traced, size):
         print(f"  {name:<16}{before:>9.1f}{traced[name]:>11.1f}{added:>10.1f}{added / clocks:>25.2f}")
 
 
+def report_requests(program):
+    """How the table of requests does with few and many in flight."""
+    print(f"\n{os.path.basename(program)}, single calls beside as many that do nothing")
+    print(f"  {'in flight':<21}{'start+finish ns':>16}{'/ two clock reads':>18}"
+          f"{'p99.99 us (idle)':>20}{'longest us (idle)':>20}")
+    for count in (1, 1000, 1000000):
+        for kind in ([], ["one-handle"]):
+            results = [run(program, [str(count), *kind], {}) for _ in range(ROUNDS)]
+            pair, clocks = (statistics.median(result[name] for result in results)
+                            for name in ("pair", "clocks"))
+            best = {name: min(result[name] for result in results) / 1000 for name in results[0]}
+            tail = f"{best['call-9999']:.1f} ({best['idle-9999']:.1f})"
+            longest = f"{best['call-max']:.1f} ({best['idle-max']:.1f})"
+            print(f"  {', '.join([str(count), *kind]):<21}{pair:>16.1f}{pair / clocks:>18.2f}"
+                  f"{tail:>20}{longest:>20}")
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    preload, programs = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    preload, request_cost, programs = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")),
                      "unknown processor")
@@ -70,6 +88,7 @@ def main():
         name = os.path.basename(program)
         report(name, *measure(preload, program, []))
         report(f"{name}, 4 threads", *measure(preload, program, ["threads"]))
+    report_requests(request_cost)
 
 
 if __name__ == "__main__":
