@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libtrace: the rank trace, the job record, labels and options (libc only).
+# libtrace: the rank trace, the job and exit records, labels and options (libc only).
 # libprofile: the HDF5 profile file, and what the tools that use it share.
 noinst_LTLIBRARIES += libtrace.la
 libtrace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -O2
 libtrace_la_SOURCES = \
 	schema/command_text.c schema/command_text.h \
 	schema/error.c schema/error.h \
+	schema/exit_record.c schema/exit_record.h \
+	schema/host_key.c schema/host_key.h \
 	schema/job_record.c schema/job_record.h \
 	schema/ld_preload.c schema/ld_preload.h \
 	schema/lock.h \
