@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
 #include "preload/objects.h"
 #include "preload/recorder.h"
 #include "preload/report.h"
-#include "preload/selection.h"
 
 enum { VERSION_SIZE = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH, the largest */
 
@@ -46,9 +46,9 @@ bool dispatch_is_paused(void)
     return __atomic_load_n(&paused, __ATOMIC_ACQUIRE);
 }
 
-bool dispatch_each_poll(void)
+const struct selection *dispatch_selection(void)
 {
-    return selection.each_poll;
+    return &selection;
 }
 
 const char *dispatch_mpi_version(void)
@@ -103,12 +103,22 @@ static void read_version(void *handle)
         *p = (unsigned char)*p < ' ' ? ' ' : *p;
 }
 
+/* By this name copies of this library in one process know of each other. */
+extern __attribute__((visibility("default"))) const char scope_profile_preload[];
+const char scope_profile_preload[] = PACKAGE_VERSION;
+
+/* Of several copies the first in search order records: calls reach it first. */
+static bool is_second_copy(void)
+{
+    return dlsym(RTLD_DEFAULT, "scope_profile_preload") != scope_profile_preload;
+}
+
 /* Decides who serves the calls into the library that was found. */
 static void choose_family(void *handle, const char *path)
 {
     read_version(handle);
     const struct family *found = family_of(handle, path);
-    if (!recorder_wanted())
+    if (!recorder_wanted() || is_second_copy())
         return;
     if (!found)
         report_once(

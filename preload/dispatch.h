@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "preload/mpi_names.h"
+#include "preload/selection.h"
 #include "schema/trace_format.h"
 
 /* Two entries per function: under its MPI_ and its PMPI_ name. */
@@ -48,12 +49,14 @@ static inline void *dispatch_next(unsigned entry)
  * further arguments are nobody's business, and a jump passes them on as they are. */
 void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first);
 
-/* What the user wants, valid once the MPI library was found: true if calls of the function are to be
- * recorded now; if nothing is now, since MPI_Pcontrol(0) or start=paused; if each poll is to be an
- * event. */
-bool dispatch_records(enum mpi_function function);
+/* What the user wants, valid once the MPI library was found. */
+const struct selection *dispatch_selection(void);
+
+/* True if nothing is recorded now: MPI_Pcontrol(0), start=paused. */
 bool dispatch_is_paused(void);
-bool dispatch_each_poll(void);
+
+/* True if calls of the function are to be recorded now. */
+bool dispatch_records(enum mpi_function function);
 
 /* The entry with this name; ENTRY_COUNT if it is not ours. */
 unsigned dispatch_entry(const char *name);

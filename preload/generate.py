@@ -321,6 +321,8 @@ def polling_body(function, words):
             f"if (result == MPI_SUCCESS && !*{attributes['flag']}) {{\n"
             f"{indent(found)}    call_record_poll(&call, &signature);\n{remember}"
             f"    return result;\n}}",
+            f"if (!recorder_wants(FUNCTION_{function.name})) {{\n"
+            f"    call_drop(&call);\n    return result;\n}}",
             FAILED, resolve, "call_record(&call);"]
 
 
@@ -437,6 +439,7 @@ def short_poll(function):
             f"if (result == MPI_SUCCESS && !*{attributes['flag']}) {{\n"
             f"    recorder_poll(thread, nothing, NULL, start, end);\n"
             f"    return result;\n}}\n"
+            f"if (!recorder_wants(FUNCTION_{function.name}))\n    return result;\n"
             f"if (result != MPI_SUCCESS)\n    fail(thread, result);\n"
             f"{resolve}"
             f"recorder_event(thread, found, start, end);\n"

@@ -74,13 +74,31 @@ static bool in_asking_step(void)
     return strcmp(asked, here) == 0;
 }
 
+/* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name. All ranks of one on a host are
+ * children of one process, which is no other world's; where there are more hosts, the size has to
+ * tell worlds apart. */
+static void hydra_world_name(char name[static WORLD_NAME_MAX])
+{
+    const char *kind = variable("PMI_SPAWNED") ? "spawned" : "world";
+    int32_t size = number("PMI_SIZE");
+    if (size < 0)
+        snprintf(name, WORLD_NAME_MAX, "%s", kind);
+    else if (number("MPI_LOCALNRANKS") == size)
+        snprintf(name, WORLD_NAME_MAX, "%s-%ld", kind, (long)getppid());
+    else
+        snprintf(name, WORLD_NAME_MAX, "%s-of-%d", kind, (int)size);
+}
+
 /* The name under which the launcher knows our MPI_COMM_WORLD, as one path component. */
 static void world_name(char name[static WORLD_NAME_MAX])
 {
     const char *given = variable("PMIX_NAMESPACE");
     if (!given)
         given = variable("PMI_JOBID");
-    snprintf(name, WORLD_NAME_MAX, "%s", given ? given : "world");
+    if (given)
+        snprintf(name, WORLD_NAME_MAX, "%s", given);
+    else
+        hydra_world_name(name);
     for (char *p = name; *p; p++) {
         bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
                      (*p >= '0' && *p <= '9') || *p == '-' || *p == '_' || (*p == '.' && p > name);

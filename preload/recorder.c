@@ -23,9 +23,10 @@ enum state { STATE_IDLE, STATE_STARTING, STATE_ON, STATE_OVER };
 /* A killed rank's clock is known as well as the last sync point is young; one a second is free. */
 enum { SYNC_NS = 1000000000 };
 
-/* A poll that comes later after the one before it is an event of its own: the program does other
- * work in between, and their time is not spent waiting. */
-enum { RUN_GAP_NS = 20000 };
+/* A poll that comes later after the one before it than this, and than a part of the run so far, is an
+ * event of its own: the program does other work in between, and that time is not spent waiting. A
+ * long spin, which may have to yield its processor, stays one event, or a few. */
+enum { RUN_GAP_NS = 20000, RUN_GAP_PART = 8 };
 
 /* Signatures that a run of polls keeps apart; what comes beyond is counted by function. */
 enum { RUN_EXACT = 8 };
@@ -47,6 +48,7 @@ static struct {
     uint64_t sync_ticks;             /* between two sync points */
     uint64_t run_gap;                /* ticks */
     bool each_poll;                  /* polls=all */
+    uint32_t kinds;                  /* 1 << enum mpi_kind */
     uint64_t sessions_over;          /* ticks; 0: MPI_Finalize is to come */
     struct recorder_thread *threads; /* all that ever were */
     lock_t threads_lock;
@@ -289,6 +291,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     recorder.sync_ticks = ticks_per_second(before, &now);
     recorder.run_gap = recorder.sync_ticks / (SYNC_NS / RUN_GAP_NS);
     recorder.each_poll = world->each_poll;
+    recorder.kinds = world->kinds;
     recorder.has_thread_key =
         pthread_key_create && pthread_key_create(&recorder.thread_key, thread_ended) == 0;
     pthread_atfork(NULL, NULL, forked);
@@ -381,11 +384,15 @@ void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
     errno = error;
 }
 
-/* The call is over: it shows in its thread's slot no longer. */
-static void leave(const struct call *call)
+void call_drop(struct call *call)
 {
     trace_slot_show(call->thread->stream.slot, call->outer_signature, call->outer_start);
     call->thread->frame = call->outer;
+}
+
+bool recorder_wants(enum mpi_function function)
+{
+    return recorder.kinds >> operation_kinds[function] & 1;
 }
 
 void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t start,
@@ -435,7 +442,7 @@ void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t
 
 void call_record(struct call *call)
 {
-    leave(call);
+    call_drop(call);
     recorder_event(call->thread, call->signature, call->start, call->end);
 }
 
@@ -522,12 +529,21 @@ static bool join_run(struct recorder_thread *thread, uint32_t signature, uint64_
     return true;
 }
 
+static bool run_goes_on(const struct recorder_thread *thread, const void *outer, uint64_t start)
+{
+    const struct trace_stream *stream = &thread->stream;
+    if (!trace_run_goes_on(stream) || thread->run_outer != outer)
+        return false;
+    uint64_t gap = start - stream->previous_end;
+    return gap <= recorder.run_gap ||
+           gap <= (stream->previous_end - thread->run_start) / RUN_GAP_PART;
+}
+
 static void write_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
                        uint64_t start, uint64_t end)
 {
     struct trace_stream *stream = &thread->stream;
-    if (trace_run_goes_on(stream) && thread->run_outer == outer &&
-        start - stream->previous_end <= recorder.run_gap &&
+    if (run_goes_on(thread, outer, start) &&
         (trace_run_count(stream, signature, start, end) ||
          join_run(thread, signature, start, end)))
         return;
@@ -535,11 +551,14 @@ static void write_poll(struct recorder_thread *thread, uint32_t signature, const
         recorder_count(thread, signature, end - start);
     thread->run_signature = signature;
     thread->run_outer = outer;
+    thread->run_start = start;
 }
 
 void recorder_poll(struct recorder_thread *thread, uint32_t signature, const void *outer,
                    uint64_t start, uint64_t end)
 {
+    if (!(recorder.kinds >> KIND_POLL & 1))
+        return;
     if (recorder.each_poll) {
         recorder_event(thread, signature, start, end);
         return;
@@ -563,7 +582,7 @@ void call_record_poll(struct call *call, struct trace_signature *signature)
 
 void call_record_again(struct call *call)
 {
-    leave(call);
+    call_drop(call);
     recorder_poll(call->thread, call->signature, call->outer, call->start, call->end);
 }
 

@@ -50,6 +50,7 @@ struct recorder_thread {
     uint64_t next_sync; /* ticks at which a sync point is due */
     const void *run_outer;  /* the call that the run of polls at the stream's end is nested in */
     uint32_t run_signature; /* id of what its polls have in common */
+    uint64_t run_start;     /* ticks */
     uint32_t communicator_generation;
     uint64_t communicator_handle; /* the last one asked for, while the generation is the same */
     struct communicator *communicator;
@@ -88,6 +89,7 @@ struct recorder_world {
     bool many_threads; /* MPI_THREAD_MULTIPLE */
     bool record_init;  /* whether MPI_Init itself is wanted */
     bool each_poll;    /* polls=all: no runs */
+    uint32_t kinds;    /* 1 << enum mpi_kind: what the labels of events may have */
     bool paused;       /* start=paused */
 };
 
@@ -149,6 +151,13 @@ void call_record_poll(struct call *call, struct trace_signature *signature);
 
 /* The same for one that began by a memo of what it is when it found nothing. */
 void call_record_again(struct call *call);
+
+/* Leaves a call that shows as being in flight without an event. */
+void call_drop(struct call *call);
+
+/* True if calls of a function that found what they looked for are wanted. Of a function that polls
+ * perhaps only the polls are, or all but them, which recorder_poll and its like drop themselves. */
+bool recorder_wants(enum mpi_function function);
 
 /* size bytes for the time of a call: the thread's own if they are free, else fresh pages. NULL when
  * memory is out. */

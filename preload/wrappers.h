@@ -695,9 +695,16 @@ static void completion_end(struct completion *completion, struct call *call,
                            struct trace_signature *signature, int result, int done,
                            const int *indices, bool polls)
 {
+    bool wanted = !polls || recorder_wants(signature->operation / 2);
+    if (!wanted)
+        completion->statuses = NULL;
     completion_forget(completion, call, signature, done, indices);
     if (polls && done == 0) {
         call_record_poll(call, signature);
+        return;
+    }
+    if (!wanted) {
+        call_drop(call);
         return;
     }
     if (result != MPI_SUCCESS)
@@ -763,7 +770,8 @@ static void open_recorder(struct recorder_world *world, enum mpi_function functi
 {
     world->family = FAMILY;
     world->record_init = dispatch_records(function);
-    world->each_poll = dispatch_each_poll();
+    world->each_poll = dispatch_selection()->each_poll;
+    world->kinds = dispatch_selection()->kinds;
     world->paused = dispatch_is_paused();
     recorder_open(world, function, before);
 }
@@ -964,6 +972,10 @@ static int special_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status,
     }
     if (!null && *request == REQUEST_NULL)
         request_finished(handle, request);
+    if (!recorder_wants(FUNCTION_MPI_Test)) {
+        call_drop(&call);
+        return result;
+    }
     if (result != MPI_SUCCESS)
         fail(call.thread, result);
     else if (resolves)

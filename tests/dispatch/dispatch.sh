@@ -149,6 +149,13 @@ result $? "and all in one window"
 profiled SCOPE_PROFILE_WHAT=mpi-calls,polls=all "$programs/program" polls
 is "$(list polls | tail -n 1)" 112003 "polls=all makes each an event"
 
+for kinds in point-to-point poll; do
+    profiled SCOPE_PROFILE_WHAT=mpi-calls="$kinds",polls=all "$programs/program" polls
+    is "$(list labels | cut -d' ' -f2 | sort -u)" "$kinds" \
+        "mpi-calls=$kinds records only those outcomes of a probe"
+done
+is "$(list polls | tail -n 1)" 112003 "and all of them"
+
 # --- control --------------------------------------------------------------------------------------
 profiled "$programs/program" control
 recorded "MPI_Pcontrol"
