@@ -14,6 +14,14 @@
 enum { NAME_SIZE = 256 };
 enum { STREAMS_MAX = 65536 };
 enum { MEMBERS_MAX = 1 << 26 }; /* ranks of a communicator that a definition may claim */
+enum { SLOT_TRIES = 100 };
+
+/* What trace_reader_next makes of a window. */
+enum reading {
+    READ_ALL,
+    READ_DEFINITIONS, /* passes over events and what is told of single calls */
+    READ_EVENTS,      /* without definitions: an event may be of any signature */
+};
 
 struct stream {
     bool damaged;
@@ -31,6 +39,7 @@ struct trace_reader {
     uint64_t size; /* of the file as of open */
     uint64_t bytes_read;
     bool end_checked;
+    enum reading reading;
     struct trace_header header;
     struct trace_state state;
     struct trace_slot slots[TRACE_SLOTS];
@@ -150,6 +159,45 @@ static int read_state(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
+/* Whether the two pairs of reads around a slot's start found one call there. */
+static void settle_slot(struct trace_slot *slot, const struct trace_slot *before,
+                        const struct trace_slot *after, bool *settled)
+{
+    if (before->signature != after->signature) {
+        slot->signature = 0;
+        return;
+    }
+    *settled = true;
+    slot->signature = slot->start ? after->signature : 0;
+}
+
+/* The slots change while the rank lives. A writer stores a call's start, then its signature: the start
+ * that is read between two equal signatures is that call's. A thread that comes and goes faster than
+ * one can look is in no call for long, and a start of 0 is that of a call that has just ended. */
+static int read_slots(struct trace_reader *reader, struct error *err)
+{
+    struct trace_slot reads[3][TRACE_SLOTS];
+    bool settled[TRACE_SLOTS] = {false};
+    uint32_t count = reader->header.slot_count, left = count;
+    size_t size = count * sizeof *reader->slots;
+
+    for (int tries = 0; left > 0 && tries < SLOT_TRIES; tries++) {
+        for (int i = 0; i < 3; i++) {
+            if (read_at(reader, reads[i], size, reader->header.slot_offset) != (ssize_t)size)
+                return error_set(err, "%s: cut off in its slots", reader->name);
+        }
+        left = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (settled[i])
+                continue;
+            reader->slots[i] = reads[1][i];
+            settle_slot(&reader->slots[i], &reads[0][i], &reads[2][i], &settled[i]);
+            left += !settled[i];
+        }
+    }
+    return 0;
+}
+
 int trace_reader_open(struct trace_reader **result, int dirfd, const char *name, struct error *err)
 {
     int64_t size;
@@ -170,14 +218,9 @@ int trace_reader_open(struct trace_reader **result, int dirfd, const char *name,
         error_set(err, "%s: cannot read: %s", name, strerror(errno));
         goto fail;
     }
-    if (check_header(reader, n, err) < 0 || read_state(reader, err) < 0)
+    if (check_header(reader, n, err) < 0 || read_state(reader, err) < 0 ||
+        read_slots(reader, err) < 0)
         goto fail;
-    size_t slots_size = reader->header.slot_count * sizeof *reader->slots;
-    if (read_at(reader, reader->slots, slots_size, reader->header.slot_offset) !=
-        (ssize_t)slots_size) {
-        error_set(err, "%s: cut off in its slots", name);
-        goto fail;
-    }
     reader->next_window = reader->header.window_offset;
     *result = reader;
     return 0;
@@ -375,7 +418,7 @@ static struct stream *stream_for(struct trace_reader *reader, uint32_t number)
 static int load_window(struct trace_reader *reader, struct error *err)
 {
     struct trace_window *window = &reader->window;
-    uint64_t offset = reader->next_window;
+    uint64_t offset = reader->window_offset;
 
     size_t size = window->used ? window->used : window->size;
     if (size > reader->size - offset)
@@ -391,7 +434,6 @@ static int load_window(struct trace_reader *reader, struct error *err)
     if (n < (ssize_t)sizeof *window)
         return error_set(err, "%s: offset %llu: cannot read a window", reader->name,
                          (unsigned long long)offset);
-    reader->window_offset = offset;
     reader->cursor = reader->buffer + sizeof *window;
     reader->end = reader->buffer + n;
     return 0;
@@ -409,13 +451,13 @@ static int check_end(struct trace_reader *reader, struct error *err)
                      (unsigned long long)reader->size, (unsigned long long)state->closed_size);
 }
 
-/* Goes to the next window that can be read. 1: there it is; 0: none; -1: err. */
-static int open_window(struct trace_reader *reader, struct error *err)
+/* Reads the header of the file's next window. 1: there it is; 0: none; -1: err. */
+static int next_header(struct trace_reader *reader, struct error *err)
 {
     struct trace_window *window = &reader->window;
 
     for (;;) {
-        uint64_t offset = reader->next_window;
+        uint64_t offset = reader->window_offset = reader->next_window;
         if (offset > reader->size || reader->size - offset < sizeof *window)
             return check_end(reader, err);
         if (read_at(reader, window, sizeof *window, offset) != (ssize_t)sizeof *window)
@@ -429,33 +471,36 @@ static int open_window(struct trace_reader *reader, struct error *err)
                              (unsigned long long)offset, window->size);
         }
         uint64_t pages = (window->size + (uint64_t)TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
-        if (window->magic != TRACE_WINDOW_MAGIC) { /* taken, but killed before its first record */
-            reader->next_window = offset + pages;
-            if (window->magic == 0)
-                continue;
+        reader->next_window = offset + pages;
+        if (window->magic == TRACE_WINDOW_MAGIC)
+            return 1;
+        if (window->magic != 0) /* else taken, but killed before its first record */
             return error_set(err, "%s: offset %llu: not a window", reader->name,
                              (unsigned long long)offset);
-        }
+    }
+}
+
+/* Goes to the next window that can be read. 1: there it is; 0: none; -1: err. */
+static int open_window(struct trace_reader *reader, struct error *err)
+{
+    struct trace_window *window = &reader->window;
+    int status;
+
+    while ((status = next_header(reader, err)) > 0) {
+        unsigned long long offset = reader->window_offset;
         struct stream *stream = stream_for(reader, window->stream);
-        if (!stream) {
-            reader->next_window = offset + pages;
-            return error_set(err, "%s: offset %llu: a window of stream %u", reader->name,
-                             (unsigned long long)offset, window->stream);
-        }
-        if (stream->damaged) {
-            reader->next_window = offset + pages;
+        if (!stream)
+            return error_set(err, "%s: offset %llu: a window of stream %u", reader->name, offset,
+                             window->stream);
+        if (stream->damaged)
             continue;
-        }
         if (window->sequence != stream->windows) {
-            reader->next_window = offset + pages;
             stream->damaged = true;
             return error_set(err, "%s: offset %llu: window %u of stream %u where %u was expected",
-                             reader->name, (unsigned long long)offset, window->sequence,
-                             window->stream, stream->windows);
+                             reader->name, offset, window->sequence, window->stream,
+                             stream->windows);
         }
-        int loaded = load_window(reader, err);
-        reader->next_window = offset + pages;
-        if (loaded < 0) {
+        if (load_window(reader, err) < 0) {
             stream->damaged = true;
             return -1;
         }
@@ -463,6 +508,7 @@ static int open_window(struct trace_reader *reader, struct error *err)
         stream->previous_end = window->first_ticks;
         return 1;
     }
+    return status;
 }
 
 static bool get_signed(const unsigned char **p, const unsigned char *end, int64_t low, int64_t high,
@@ -681,6 +727,13 @@ static int read_control(struct trace_reader *reader, uint64_t tag, const unsigne
     }
 }
 
+static bool is_signature(const struct trace_reader *reader, uint64_t id)
+{
+    if (reader->reading == READ_EVENTS)
+        return id < UINT32_MAX;
+    return id < reader->streams[reader->window.stream].signature_count;
+}
+
 /* Reads what follows an event's tag. */
 static bool read_event(struct trace_reader *reader, uint64_t tag, const unsigned char **p,
                        struct trace_event *event)
@@ -692,7 +745,7 @@ static bool read_event(struct trace_reader *reader, uint64_t tag, const unsigned
     if (!*p)
         return false;
     *p = varint_get(*p, reader->end, &duration);
-    if (!*p || id >= stream->signature_count)
+    if (!*p || !is_signature(reader, id))
         return false;
     if (__builtin_add_overflow(stream->previous_end, gap, &event->start) ||
         __builtin_add_overflow(event->start, duration, &event->end) || event->end > INT64_MAX)
@@ -730,8 +783,7 @@ static bool add_polled(struct trace_reader *reader, struct trace_poll_run *run,
                        const struct trace_polled *polled, uint64_t *counts_left,
                        uint64_t *busy_left)
 {
-    const struct stream *stream = &reader->streams[reader->window.stream];
-    if (polled->signature >= stream->signature_count || polled->count > *counts_left ||
+    if (!is_signature(reader, polled->signature) || polled->count > *counts_left ||
         polled->busy > *busy_left ||
         !grow(&reader->polled, &reader->polled_room, run->count, sizeof *reader->polled))
         return false;
@@ -752,7 +804,7 @@ static bool read_polls(struct trace_reader *reader, const unsigned char **p,
     uint64_t counts_left = INT64_MAX, busy_left = INT64_MAX - run.event.start;
 
     int status = take_record(reader, TRACE_TAG_POLLS, p, &polls, sizeof polls);
-    if (status <= 0 || polls.signature >= stream->signature_count || polls.end > INT64_MAX)
+    if (status <= 0 || !is_signature(reader, polls.signature) || polls.end > INT64_MAX)
         return false;
     while ((status = take_record(reader, TRACE_TAG_POLLED, p, &polled, sizeof polled)) > 0) {
         if (!add_polled(reader, &run, &polled, &counts_left, &busy_left))
@@ -790,40 +842,160 @@ static int next_event(struct trace_reader *reader, uint64_t tag, const unsigned 
     return 1;
 }
 
-int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
+/* Bytes of the varint at p, which has room for any. */
+static inline size_t varint_length(const unsigned char *p)
+{
+    return *p ? (size_t)__builtin_ctz(*p) + 1 : VARINT_MAX;
+}
+
+/* Moves the cursor over the events it is at, up to the last ones before the window's end. */
+static void pass_events(struct trace_reader *reader)
+{
+    const unsigned char *p = reader->cursor, *end = reader->end;
+    while (end - p > TRACE_RECORD_MAX && *p != 0) {
+        uint64_t tag;
+        const unsigned char *q = varint_get(p, end, &tag);
+        if (!q || tag < TRACE_TAG_EVENT)
+            break;
+        q += varint_length(q);
+        p = q + varint_length(q);
+    }
+    reader->cursor = p;
+}
+
+/* Whether control records of this tag matter to the way of reading. */
+static bool is_wanted(const struct trace_reader *reader, uint64_t tag)
+{
+    switch (tag) {
+    case TRACE_TAG_BACK:
+        return reader->reading != READ_DEFINITIONS;
+    case TRACE_TAG_PAUSE:
+        return true;
+    case TRACE_TAG_RESOLVE:
+    case TRACE_TAG_COMPLETION:
+    case TRACE_TAG_FAILED:
+    case TRACE_TAG_POLLS:
+    case TRACE_TAG_POLLED:
+        return reader->reading == READ_ALL;
+    default:
+        return reader->reading != READ_EVENTS;
+    }
+}
+
+/* Reads the next record of the current window. 1: *record; 0: its end; -1: damaged, err. */
+static int next_record(struct trace_reader *reader, struct trace_record *record, struct error *err)
 {
     for (;;) {
-        if (!reader->cursor) {
-            int status = open_window(reader, err);
-            if (status > 0) {
-                record->type = RECORD_WINDOW;
-                record->stream = reader->window.stream;
-                record->window = &reader->window;
-            }
-            return status;
-        }
+        if (reader->reading == READ_DEFINITIONS)
+            pass_events(reader);
         const unsigned char *at = reader->cursor, *p = at;
-        record->stream = reader->window.stream;
         if (at >= reader->end || *at == 0) {
             if (at >= reader->end && reader->window.used > (size_t)(at - reader->buffer))
                 return damaged(reader, at, "the window is cut off", err);
             reader->cursor = NULL;
-            continue;
+            return 0;
         }
         uint64_t tag, size;
         p = varint_get(p, reader->end, &tag);
         if (!p)
             return damaged(reader, at, "a record is cut off", err);
-        if (tag >= TRACE_TAG_EVENT)
+        if (tag >= TRACE_TAG_EVENT && reader->reading != READ_DEFINITIONS)
             return next_event(reader, tag, p, record, err);
         p = varint_get(p, reader->end, &size);
+        if (tag >= TRACE_TAG_EVENT) {
+            reader->cursor = p ? varint_get(p, reader->end, &size) : NULL;
+            if (!reader->cursor)
+                return damaged(reader, at, "not an event", err);
+            continue;
+        }
         if (!p || size > (uint64_t)(reader->end - p))
             return damaged(reader, at, "a record is cut off", err);
-        int status = read_control(reader, tag, p, p + size, record);
+        int status =
+            is_wanted(reader, tag) ? read_control(reader, tag, p, p + size, record) : 0;
         if (status < 0)
             return damaged(reader, at, "a record with impossible contents", err);
         reader->cursor = p + size;
         if (status > 0)
             return 1;
     }
+}
+
+int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
+{
+    for (;;) {
+        if (reader->cursor) {
+            record->stream = reader->window.stream;
+            int status = next_record(reader, record, err);
+            if (status != 0)
+                return status;
+            continue;
+        }
+        int status = open_window(reader, err);
+        if (status > 0) {
+            record->type = RECORD_WINDOW;
+            record->stream = reader->window.stream;
+            record->window = &reader->window;
+        }
+        return status;
+    }
+}
+
+bool trace_reader_is_buffered(struct trace_reader *reader)
+{
+    uint64_t end = 0;
+    trace_reader_rewind(reader);
+    while (next_header(reader, NULL) != 0)
+        end = reader->next_window;
+    trace_reader_rewind(reader);
+    /* A mapped window lies in the file as a whole, but for the page that a closed stream gave back. */
+    return reader->state.phase != PHASE_CLOSED && reader->size + TRACE_PAGE <= end;
+}
+
+void trace_reader_pass_events(struct trace_reader *reader)
+{
+    reader->reading = READ_DEFINITIONS;
+}
+
+/* --- the last event ---------------------------------------------------------------------------- */
+
+/* Looks for the last event in the window at offset, which is of this stream. */
+static bool find_last(struct trace_reader *reader, uint64_t offset, uint32_t number,
+                      struct trace_record *last)
+{
+    struct trace_record record = {.stream = number};
+    bool found = false;
+    reader->next_window = offset;
+    struct stream *stream = stream_for(reader, number);
+    if (!stream || next_header(reader, NULL) <= 0 || reader->window.stream != number ||
+        load_window(reader, NULL) < 0)
+        return false;
+    stream->previous_end = reader->window.first_ticks;
+    while (next_record(reader, &record, NULL) > 0) {
+        *last = record;
+        found = true;
+    }
+    if (found && last->type == RECORD_POLLS) /* the list may have moved since */
+        last->polls.polled = reader->polled;
+    return found;
+}
+
+bool trace_reader_last(struct trace_reader *reader, uint32_t stream, struct trace_record *last)
+{
+    uint64_t latest = 0, before = 0; /* offsets of the stream's last two windows */
+    enum reading reading = reader->reading;
+    int status;
+    trace_reader_rewind(reader);
+    while ((status = next_header(reader, NULL)) != 0) {
+        if (status < 0 || reader->window.stream != stream)
+            continue;
+        before = latest;
+        latest = reader->window_offset;
+    }
+    reader->reading = READ_EVENTS;
+    /* The last one may hold no event yet. */
+    bool found = (latest && find_last(reader, latest, stream, last)) ||
+                 (before && find_last(reader, before, stream, last));
+    reader->reading = reading;
+    trace_reader_rewind(reader);
+    return found;
 }

@@ -99,7 +99,8 @@ void trace_reader_close(struct trace_reader *reader);
 const struct trace_header *trace_reader_header(const struct trace_reader *reader);
 const struct trace_state *trace_reader_state(const struct trace_reader *reader);
 
-/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. */
+/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. Each was read
+ * by the writer's rule (trace_slot_show): its signature is 0, or its start is that call's. */
 const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
 
 /* Gets the next record: windows in file order, the records of a window in order.
@@ -107,6 +108,21 @@ const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
  * place; the caller may go on calling: the rest of that stream is left out, others are read.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
+
+/* From now on trace_reader_next passes over events, runs of polls and what is told of single calls
+ * (RECORD_RESOLVE, _COMPLETION, _FAILED), several times as fast: what is left defines something, or
+ * tells times. */
+void trace_reader_pass_events(struct trace_reader *reader);
+
+/* Gets the last record of a stream that is RECORD_EVENT, RECORD_POLLS or RECORD_PAUSE, from the end of
+ * the stream alone: what its signatures are is not known yet, and need not be defined anywhere.
+ * Returns true and *last, valid until the next call; false if there is none that can be read. The
+ * reader is then where trace_reader_rewind would put it. */
+bool trace_reader_last(struct trace_reader *reader, uint32_t stream, struct trace_record *last);
+
+/* Whether the trace is not mapped but written window by window: then all it holds, slots and state
+ * included, is as old as its last sync point. Puts the reader where trace_reader_rewind would. */
+bool trace_reader_is_buffered(struct trace_reader *reader);
 
 /* Back to the first window, so that a second pass can be made. Definitions are read again. */
 void trace_reader_rewind(struct trace_reader *reader);

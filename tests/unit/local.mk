@@ -50,7 +50,7 @@ endif
 
 # The trace.
 if HAVE_CRITERION
-TRACE_TESTS = test_varint test_trace
+TRACE_TESTS = test_varint test_trace test_trace_glance
 check_PROGRAMS += $(TRACE_TESTS)
 TESTS += $(TRACE_TESTS)
 test_varint_SOURCES = tests/unit/test_varint.c
@@ -59,6 +59,9 @@ test_varint_LDADD = $(CRITERION_LIBS)
 test_trace_SOURCES = tests/unit/test_trace.c
 test_trace_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_trace_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
+test_trace_glance_SOURCES = tests/unit/test_trace_glance.c
+test_trace_glance_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_trace_glance_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
 endif
 
 # The profile file, the merge and the report.
