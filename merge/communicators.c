@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/members.h"
+
 enum { SLOTS_MIN = 64, MEMBERS_TEXT_MAX = 60000 };
 
 /* --- what ranks add ----------------------------------------------------------------------------
@@ -60,18 +62,6 @@ static uint64_t hash_members(const struct trace_communicator *definition)
     return hash;
 }
 
-/* "5", "0-3" or "8-14:2", as Slurm and cpusets write lists. */
-static size_t print_run(const struct trace_rank_run *run, char *text, size_t size)
-{
-    int64_t last = (int64_t)run->first + ((int64_t)run->count - 1) * run->stride;
-    if (run->count <= 1)
-        return (size_t)snprintf(text, size, "%" PRIu32, run->first);
-    if (run->stride == 1)
-        return (size_t)snprintf(text, size, "%" PRIu32 "-%" PRId64, run->first, last);
-    return (size_t)snprintf(text, size, "%" PRIu32 "-%" PRId64 ":%" PRId32, run->first, last,
-                            run->stride);
-}
-
 /* The list as text, "..." behind it if that is not all: the trace has only so many runs, and a text
  * can be too long for any use. */
 static char *print_members(const struct trace_communicator *definition)
@@ -83,9 +73,8 @@ static char *print_members(const struct trace_communicator *definition)
     if (!stream)
         return NULL;
     for (uint32_t i = 0; i < definition->run_count && ftell(stream) <= MEMBERS_TEXT_MAX; i++) {
-        char run[64];
-        print_run(&definition->runs[i], run, sizeof(run));
-        fprintf(stream, "%s%s", i ? "," : "", run);
+        char run[MEMBERS_RUN_SIZE];
+        fprintf(stream, "%s%s", i ? "," : "", members_print_run(&definition->runs[i], run));
         told += definition->runs[i].count;
     }
     if (definition->run_count > 0 && told < definition->size)
@@ -456,8 +445,30 @@ int64_t communicators_id(const struct communicators *communicators, uint32_t ran
         return COMMUNICATOR_UNKNOWN;
     if (local_id <= COMMUNICATOR_SELF)
         return local_id;
-    const struct communicator *communicator = called(communicators, rank, (uint32_t)local_id);
-    return !communicator || communicator->ambiguous ? COMMUNICATOR_UNKNOWN : communicator->id;
+    const struct communicator *communicator = communicators_find(communicators, rank, local_id);
+    return communicator ? communicator->id : COMMUNICATOR_UNKNOWN;
+}
+
+const struct communicator *communicators_find(const struct communicators *communicators,
+                                              uint32_t rank, int64_t local_id)
+{
+    const struct communicator *communicator = NULL;
+    if (local_id >= 0 && local_id <= UINT32_MAX)
+        communicator = called(communicators, rank, (uint32_t)local_id);
+    return communicator && !communicator->ambiguous ? communicator : NULL;
+}
+
+int64_t communicators_world_rank(const struct communicators *communicators, uint32_t rank,
+                                 int64_t local_id, int64_t peer)
+{
+    if (local_id == COMMUNICATOR_WORLD || peer < 0)
+        return peer < 0 ? COMMUNICATOR_UNKNOWN : peer;
+    if (local_id == COMMUNICATOR_SELF)
+        return rank;
+    const struct communicator *communicator = communicators_find(communicators, rank, local_id);
+    if (!communicator || communicator->kind != COMMUNICATOR_INTRA)
+        return COMMUNICATOR_UNKNOWN;
+    return members_at(communicator->local.members, (uint64_t)peer);
 }
 
 void communicators_release(struct communicators *communicators)

@@ -81,6 +81,15 @@ int communicators_settle(struct communicators *communicators);
 int64_t communicators_id(const struct communicators *communicators, uint32_t rank,
                          int64_t local_id);
 
+/* What rank calls local_id, once settled; NULL where that is not known, or ambiguous. */
+const struct communicator *communicators_find(const struct communicators *communicators,
+                                              uint32_t rank, int64_t local_id);
+
+/* The rank in MPI_COMM_WORLD of what rank knows as peer in its local_id, once settled; -1 where that
+ * is not known, as of an intercommunicator's other group. */
+int64_t communicators_world_rank(const struct communicators *communicators, uint32_t rank,
+                                 int64_t local_id, int64_t peer);
+
 /* What a communicator is called, as MPI_Comm_get_name would have it on the lowest rank that named
  * it; "" if it has no name. Valid after communicators_settle. */
 const char *communicator_name(const struct communicator *communicator);

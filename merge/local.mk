@@ -6,10 +6,13 @@ libmerge_la_LIBADD = libprofile.la libtrace.la
 libmerge_la_SOURCES = \
 	merge/clock.c merge/clock.h \
 	merge/communicators.c merge/communicators.h \
+	merge/duration.c merge/duration.h \
+	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
 	merge/hosts.c merge/hosts.h \
 	merge/lane.c merge/lane.h \
 	merge/losses.c merge/losses.h \
+	merge/members.c merge/members.h \
 	merge/metadata.c merge/metadata.h \
 	merge/names.c merge/names.h \
 	merge/pauses.c merge/pauses.h \
