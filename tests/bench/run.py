@@ -5,7 +5,7 @@
 Runs each program by turns without and with the preload library and prints, from the medians of
 the interleaved runs, the cost per call bare and traced, and what was added as a multiple of two
 reads of the clock in the same runs. Then the table of requests alone: the median of a start and a
-finish, and how long single calls take, by the best run, since what the table does is in all of them.
+finish, and how long single calls take, by the best run, for what the table does is in every one.
 """
 import os
 import statistics
