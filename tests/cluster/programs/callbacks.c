@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that MPI calls back, and that call MPI themselves: these calls are the program's own. */
+/* Functions that MPI calls back and that call MPI themselves: the program's own calls. */
 #include "conformance.h"
 
 /* A call that every callback makes, told apart by its tag. */

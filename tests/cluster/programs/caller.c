@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls library_work, of the library it is linked with or of the one it is told to open. It does not
- * know of MPI. */
+/* Calls library_work, of the library it is linked with or of the one it is told to open. It knows
+ * nothing of MPI. */
 #include <dlfcn.h>
 #include <stdio.h>
 

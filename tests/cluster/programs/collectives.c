@@ -217,7 +217,8 @@ static void started_in_place(void)
     MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, to, 4, MPI_INT, world, &r);
     finish(&r, o);
     o = tally_start_collective("ialltoallv", 2 * RANKS * INT, NONE, "0");
-    MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, to, equal, twos, MPI_INT, world, &r);
+    MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, to, equal, twos, MPI_INT, world,
+                   &r);
     finish(&r, o);
     tally_collective("reduce_scatter", sum * INT, NONE, "0");
     MPI_Reduce_scatter(MPI_IN_PLACE, to, counts, MPI_INT, MPI_SUM, world);

@@ -141,8 +141,8 @@ static void pairs(void)
     MPI_Group_free(&world);
 }
 
-/* What is made of an intercommunicator: by colour, one with rank 0 on the one side and 3 on the other;
- * by groups, one with all but rank 2. */
+/* What is made of an intercommunicator: by colour, one with rank 0 on the one side and 3 on the
+ * other; by groups, one with all but rank 2. */
 static void of_an_intercommunicator(void)
 {
     MPI_Comm half, between, part;
@@ -249,7 +249,8 @@ static void topologies(void)
     made("@graph", "0", "0 1 2 3", graph);
     free_communicator(&graph, "@graph");
     makes("dist_graph_create", "topology", NONE, "0");
-    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &right, &weight, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &right, &weight, MPI_INFO_NULL, 0,
+                          &graph);
     made("@dist", "0", "0 1 2 3", graph);
     free_communicator(&graph, "@dist");
     makes("dist_graph_create_adjacent", "topology", NONE, "0");

@@ -163,7 +163,9 @@ def thread_differences(threads, tally):
     """Threads are told by what they called: 0 is the main thread, the others have any number."""
 
     def sorted_lanes(lanes):
-        return sorted(((rank, thread > 0), sorted(calls.items())) for (rank, thread), calls in lanes)
+        return sorted(
+            ((rank, thread > 0), sorted(calls.items())) for (rank, thread), calls in lanes
+        )
 
     program = tally.by_thread()
     ranks = {rank for rank, _ in program}

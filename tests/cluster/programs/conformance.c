@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the MPI calls of the groups that are named, or of all, on four ranks, and tallies each by its
- * region label. Ranks 0 and 1 are on one host, 2 and 3 on another; with "one_host" as the first
+/* Makes the MPI calls of the groups that are named, or of all, on four ranks, and tallies each by
+ * its region label. Ranks 0 and 1 are on one host, 2 and 3 on another; with "one_host" as the first
  * argument all four are on one. */
 #include "conformance.h"
 

@@ -47,8 +47,8 @@ contains
     subroutine call_as(what, operation, kind, bytes, peer, root, tag, comm)
         character(*), intent(in) :: what, operation, kind, comm
         integer, intent(in) :: bytes, peer, root, tag
-        call tally_fortran_call(what // c_null_char, operation // c_null_char, kind // c_null_char, &
-            int(bytes, c_long), peer, root, tag, comm // c_null_char)
+        call tally_fortran_call(what // c_null_char, operation // c_null_char, &
+            kind // c_null_char, int(bytes, c_long), peer, root, tag, comm // c_null_char)
     end subroutine
 
     subroutine local(operation, kind, comm)
@@ -415,7 +415,8 @@ contains
         call collective('reduce', 5 * reals, 3, '0')
         call MPI_Reduce(out, in, 5, MPI_DOUBLE_PRECISION, MPI_MAX, 3, MPI_COMM_WORLD, error)
         call collective('allreduce', 2 * reals, none, '0')
-        call MPI_Allreduce(MPI_IN_PLACE, in, 2, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+        call MPI_Allreduce(MPI_IN_PLACE, in, 2, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, &
+            error)
         call collective('gather', 2 * ints, 1, '0')
         call MPI_Gather(from, 2, MPI_INTEGER, to, 2, MPI_INTEGER, 1, MPI_COMM_WORLD, error)
         call collective('gatherv', (rank + 1) * ints, 1, '0')
@@ -476,7 +477,8 @@ contains
         call MPI_Ibcast(out, 3, MPI_DOUBLE_PRECISION, 1, MPI_COMM_WORLD, request, error)
         call finish('ibcast', 3 * reals)
         call collective('iallreduce', reals, none, '0')
-        call MPI_Iallreduce(out, in, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request, error)
+        call MPI_Iallreduce(out, in, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request, &
+            error)
         call finish('iallreduce', reals)
         call collective('igatherv', (rank + 1) * ints, 1, '0')
         call MPI_Igatherv(from, rank + 1, MPI_INTEGER, to, counts, places, MPI_INTEGER, 1, &
@@ -574,10 +576,11 @@ contains
         call collective('neighbor_allgather', 2 * ints, none, '@ring')
         call MPI_Neighbor_allgather(from, 2, MPI_INTEGER, to, 2, MPI_INTEGER, ring, error)
         call collective('neighbor_allgatherv', 3 * ints, none, '@ring')
-        call MPI_Neighbor_allgatherv(from, 3, MPI_INTEGER, to, expected, at, MPI_INTEGER, ring, error)
+        call MPI_Neighbor_allgatherv(from, 3, MPI_INTEGER, to, expected, at, MPI_INTEGER, ring, &
+            error)
         call collective('neighbor_alltoallv', 6 * ints, none, '@ring')
-        call MPI_Neighbor_alltoallv(from, expected, at, MPI_INTEGER, to, expected, at, MPI_INTEGER, &
-            ring, error)
+        call MPI_Neighbor_alltoallv(from, expected, at, MPI_INTEGER, to, expected, at, &
+            MPI_INTEGER, ring, error)
         call free_communicator(ring, '@ring')
     end subroutine
 

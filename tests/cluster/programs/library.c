@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that calls MPI for programs that know nothing of it: it starts MPI when it is loaded, and
- * ends it after main. */
+/* A library that calls MPI for programs that know nothing of it: it starts MPI when it is loaded
+ * and ends it after main. */
 #include "tally.h"
 
 static int rank, size;

@@ -184,7 +184,8 @@ static void odds_and_ends(void)
     other("error_string");
     MPI_Error_string(MPI_ERR_RANK, error, &length);
     tally_call("sendrecv", "point-to-point", INT, right, NONE, 1, "0");
-    MPI_Sendrecv(&length, 1, MPI_INT, right, 1, &level, 1, MPI_INT, left, 1, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(&length, 1, MPI_INT, right, 1, &level, 1, MPI_INT, left, 1, MPI_COMM_WORLD,
+                 &status);
     other("get_count");
     MPI_Get_count(&status, MPI_INT, &count);
     other("get_elements");

@@ -271,7 +271,7 @@ static MPI_Datatype contiguous(int count, MPI_Datatype old)
     return made;
 }
 
-/* Sends one element of made to the right and receives one; it has bytes bytes. Frees made. */
+/* Exchanges count elements of made, of so many bytes each, with the neighbours. Frees made. */
 static void exchange_type(const void *from, void *to, MPI_Datatype made, int count, long bytes)
 {
     tally_message("sendrecv", count * bytes, right, 94);

@@ -23,9 +23,9 @@ struct origin {
     const char *communicator;
 };
 
-/* What is said of a label: "call"; "local", a call that mpi-calls=all alone records; "failed=CLASS",
- * calls that returned an error, counted as calls as well; "or-unknown", completions whose origin a
- * profile may, but need not, know. Weak: a program of several files has one. */
+/* What is said of a label: "call"; "local", a call that mpi-calls=all alone records;
+ * "failed=CLASS", calls that returned an error, counted as calls as well; "or-unknown", completions
+ * whose origin a profile may, but need not, know. Weak: a program of several files has one. */
 #ifndef TALLY_STORAGE
 #define TALLY_STORAGE __attribute__((weak))
 #endif
@@ -166,8 +166,8 @@ static inline void tally_some(const char *operation, int count, const int *indic
     tally_completion(operation, "wait", count, finished);
 }
 
-/* The call tallied last fails: error_class is what MPI_Error_class says of it; 0 if an error handler
- * leaves it, so that it does not return. */
+/* The call tallied last fails: error_class is what MPI_Error_class says of it; 0 if an error
+ * handler leaves it, so that it does not return. */
 static inline void tally_failure(int error_class)
 {
     char label[TALLY_LABEL], what[sizeof tally.regions[0].what];
@@ -193,9 +193,9 @@ static inline void tally_line(const char *line)
     strcpy(tally.communicators + used, line);
 }
 
-/* This rank has made a communicator, the one after those tallied before. kind is "intra" or "inter",
- * parent another one's name or "-1", members the world ranks in the communicator's order, "0 2";
- * of an intercommunicator those of both groups, that with the lowest rank first, "0 2|1 3". */
+/* This rank has made a communicator, the one after those tallied before. kind is "intra" or
+ * "inter", parent another one's name or "-1", members the world ranks in the communicator's order,
+ * "0 2"; of an intercommunicator both groups, that with the lowest rank first, "0 2|1 3". */
 static inline void tally_communicator(const char *name, const char *kind, const char *parent,
                                       const char *members)
 {
@@ -241,8 +241,8 @@ static inline void tally_write(int rank)
         abort();
 }
 
-/* Writes what this thread counted to the file lane.RANK.THREAD. With TALLY_STORAGE `static __thread`
- * each thread has a tally of its own; that of the main thread is in tally.RANK. */
+/* Writes what this thread counted to the file lane.RANK.THREAD. With TALLY_STORAGE `static
+ * __thread` each thread has a tally of its own; that of the main thread is in tally.RANK. */
 static inline void tally_lane(int rank, int thread)
 {
     char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives from anybody and with any tag, blocking and not, where the program never asks what it got. */
+/* Receives from anybody and with any tag, of which the program never asks what it got. */
 #include "tally.h"
 
 enum { INT = sizeof(int), RECEIVES = 3 };
