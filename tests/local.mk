@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # All tests: unit (Criterion), fuzz (damaged and interrupted traces), abi (our MPI headers against
-# real ones), dispatch (a stand-in MPI library), cluster (a real Slurm, real MPI), libraries (MPI
-# libraries from PyPI).
+# real ones), dispatch (a stand-in MPI library), threads (the recorder under ThreadSanitizer), cluster
+# (a real Slurm, real MPI), libraries (MPI libraries from PyPI).
 #
 # A test whose name ends in .t speaks TAP; all others are programs that tell by their exit status.
 TEST_EXTENSIONS = .t
@@ -13,6 +13,7 @@ AM_TESTS_ENVIRONMENT += host_cpu='$(host_cpu)'; build_cpu='$(build_cpu)'; \
 include tests/unit/local.mk
 include tests/fuzz/local.mk
 include tests/dispatch/local.mk
+include tests/threads/local.mk
 if !PRELOAD_ONLY
 include tests/abi/local.mk
 include tests/cluster/local.mk
