@@ -901,38 +901,61 @@ static int special_MPI_Session_finalize(MPI_Session *session, int (*next)(MPI_Se
     return result;
 }
 
+/* A wait that its thread has not made before, or that tells more than its time. */
+static __attribute__((noinline)) int new_wait(MPI_Request *request, MPI_Status *status,
+                                              uint64_t handle, uint32_t origin,
+                                              int (*next)(MPI_Request *, MPI_Status *),
+                                              struct call *call)
+{
+    struct trace_signature signature = bare_signature(FUNCTION_MPI_Wait);
+    const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
+    bool resolves = origin_resolves(request_origin(origin));
+    MPI_Status own_status;
+
+    label_origin(&signature, request_origin(origin));
+    call_begin(call, &signature);
+    if (!resolves)
+        call_remember(call, word, 2, 0);
+    else if (status == STATUS_IGNORE)
+        status = &own_status;
+    int result = next(request, status);
+    call_stop(call);
+    if (handle && *request != REQUEST_NULL) /* it is persistent */
+        request_started(handle, request, origin);
+    if (result != MPI_SUCCESS)
+        fail(call->thread, result);
+    else if (resolves)
+        resolve_request(call->thread, status, -1);
+    call_record(call);
+    return result;
+}
+
 /* By far the most frequent completion: it takes the request out at once, since the call does not
  * come back without having completed it, and goes by the origin's id. */
 static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
                             int (*next)(MPI_Request *, MPI_Status *), const void *caller, bool pmpi)
 {
     struct call call;
-    MPI_Status own_status;
-    if (!call_enter(&call, caller, pmpi))
+    bool nested = !recorder_thread || recorder_thread->frame;
+    if (__builtin_expect(nested, 0) && !call_enter(&call, caller, pmpi))
         return next(request, status);
-    bool null = !request || *request == REQUEST_NULL;
-    uint64_t handle = null ? 0 : HANDLE(*request);
-    uint32_t origin = null ? REQUEST_ORIGIN_UNKNOWN : request_finished(handle, request);
+    uint64_t handle = request && *request != REQUEST_NULL ? HANDLE(*request) : 0;
+    uint32_t origin = handle ? request_finished(handle, request) : REQUEST_ORIGIN_UNKNOWN;
     const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
-    const struct memo *memo = call_begin_again(&call, word, 2);
-    bool resolves = memo ? memo->origin : origin_resolves(request_origin(origin));
-    if (!memo) {
-        struct trace_signature signature = bare_signature(FUNCTION_MPI_Wait);
-        label_origin(&signature, request_origin(origin));
-        call_begin(&call, &signature);
-        call_remember(&call, word, 2, resolves);
+    const struct memo *memo = nested ? NULL : recorder_repeat(word, 2);
+    if (__builtin_expect(!memo, 0)) {
+        if (!nested && !call_enter(&call, caller, pmpi))
+            return next(request, status);
+        return new_wait(request, status, handle, origin, next, &call);
     }
-    if (resolves && status == STATUS_IGNORE)
-        status = &own_status;
+    uint64_t start = call_repeat(&call, memo);
     int result = next(request, status);
-    call_stop(&call);
-    if (!null && *request != REQUEST_NULL) /* it is persistent */
+    uint64_t end = clock_counter();
+    if (__builtin_expect(result != MPI_SUCCESS, 0))
+        fail_again(result);
+    call_repeated(start, end);
+    if (__builtin_expect(handle && *request != REQUEST_NULL, 0)) /* it is persistent */
         request_started(handle, request, origin);
-    if (result != MPI_SUCCESS)
-        fail(call.thread, result);
-    else if (resolves)
-        resolve_request(call.thread, status, -1);
-    call_record(&call);
     return result;
 }
 
