@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "merge/pauses.h"
+#include "merge/unrecorded.h"
 #include "schema/region_label.h"
 
 enum {
@@ -156,6 +157,20 @@ static int plan_call(struct fold *fold, const struct rank *rank, struct call *ca
                : plan_events(fold, rank, call->region, call->count, map, first_row, &call->row);
 }
 
+/* Calls without an event have a region, but no row. */
+static int name_unrecorded(struct fold *fold, const struct rank *rank)
+{
+    struct unrecorded *unrecorded = rank->unrecorded;
+    for (size_t i = 0; unrecorded && i < unrecorded->count; i++) {
+        struct call *call = &unrecorded->calls[i].call;
+        int64_t region = find_region(fold, rank, call);
+        if (region < 0)
+            return -1;
+        call->region = (uint32_t)region;
+    }
+    return 0;
+}
+
 static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
 {
     size_t first_row = fold->row_count, threads = 0;
@@ -174,7 +189,7 @@ static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
     }
     /* A lone thread that is not the one of MPI_Init overlaps the session as well. */
     fold->lanes = fold->lanes || threads > 1 || rank->thread_count > 1;
-    return 0;
+    return name_unrecorded(fold, rank);
 }
 
 int fold_plan(struct fold *fold, struct error *err)
@@ -668,23 +683,44 @@ static int sum_polls(const struct rank *rank, struct tally *polls)
     return 0;
 }
 
-static int write_polls(const struct fold *fold, struct profile_writer *writer, struct error *err)
+static int sum_unrecorded(const struct rank *rank, struct tally *tally)
+{
+    const struct unrecorded *unrecorded = rank->unrecorded;
+    for (size_t i = 0; unrecorded && i < unrecorded->count; i++) {
+        const struct unrecorded_call *from = &unrecorded->calls[i];
+        struct tally_row row = {.rank = rank->header.rank,
+                                .region = from->call.region,
+                                .count = from->call.count,
+                                .ns = from->ns};
+        if (tally_add(tally, &row) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Writes what sum counts in all ranks, if it is anything. */
+static int write_counted(const struct fold *fold, struct profile_writer *writer,
+                         int (*sum)(const struct rank *rank, struct tally *tally),
+                         int (*write)(struct profile_writer *writer,
+                                      const struct profile_counted *rows, size_t count,
+                                      struct error *err),
+                         struct error *err)
 {
     struct tally tally = {0};
-    struct profile_polls *rows = NULL;
+    struct profile_counted *rows = NULL;
     int status = 0;
     for (size_t i = 0; status == 0 && i < fold->rank_count; i++)
-        status = sum_polls(&fold->ranks[i], &tally);
+        status = sum(&fold->ranks[i], &tally);
     tally_settle(&tally);
     if (status < 0 || !(rows = calloc(tally.count + 1, sizeof(*rows))))
         status = no_memory(err);
     for (size_t i = 0; status == 0 && i < tally.count; i++)
-        rows[i] = (struct profile_polls){.rank = tally.rows[i].rank,
-                                         .region = fold->regions.texts[tally.rows[i].region],
-                                         .count = tally.rows[i].count,
-                                         .busy_ns = tally.rows[i].ns};
+        rows[i] = (struct profile_counted){.rank = tally.rows[i].rank,
+                                           .region = fold->regions.texts[tally.rows[i].region],
+                                           .count = tally.rows[i].count,
+                                           .ns = tally.rows[i].ns};
     if (status == 0 && tally.count > 0)
-        status = profile_writer_polls(writer, rows, tally.count, err);
+        status = write(writer, rows, tally.count, err);
     free(rows);
     tally_release(&tally);
     return status;
@@ -719,7 +755,9 @@ static int write_failed(const struct fold *fold, struct profile_writer *writer, 
 
 int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err)
 {
-    if (write_index(fold, writer, err) < 0 || write_polls(fold, writer, err) < 0)
+    if (write_index(fold, writer, err) < 0 ||
+        write_counted(fold, writer, sum_polls, profile_writer_polls, err) < 0 ||
+        write_counted(fold, writer, sum_unrecorded, profile_writer_unrecorded, err) < 0)
         return -1;
     return write_failed(fold, writer, err);
 }

@@ -44,8 +44,8 @@ int fold_plan(struct fold *fold, struct error *err);
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
               struct progress *progress, uint64_t *lost, struct error *err);
 
-/* Drops rows that came out empty, writes the index, and the tables of polls and failed calls if
- * there were any. Returns 0, or -1 and err. */
+/* Drops rows that came out empty, writes the index, and the tables of polls, unrecorded and failed
+ * calls if there were any. Returns 0, or -1 and err. */
 int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err);
 
 void fold_release(struct fold *fold);

@@ -21,6 +21,7 @@ libmerge_la_SOURCES = \
 	merge/rank.c merge/rank.h \
 	merge/run.c merge/run.h \
 	merge/tally.c merge/tally.h \
+	merge/unrecorded.c merge/unrecorded.h \
 	merge/world.c merge/world.h
 
 bin_PROGRAMS += sp-merge sp-dump

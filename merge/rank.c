@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/unrecorded.h"
+
 static const char *const words[] = {
     [RANK_COMPLETE] = "complete", [RANK_CUT_OFF] = "cut off",       [RANK_STOPPED] = "stopped",
     [RANK_DAMAGED] = "damaged",   [RANK_UNREADABLE] = "unreadable", [RANK_MISSING] = "missing",
@@ -317,8 +319,9 @@ static int finish(const struct scan *scan)
         0) {
         error_set(&rank->problem, "%s: %s", rank->file, problem.text);
         rank->state = RANK_UNREADABLE;
+        return 0;
     }
-    return 0;
+    return unrecorded_read(rank, scan->reader, scan->vocabulary) < 0 ? no_memory(scan) : 0;
 }
 
 /* A copied or renamed trace would be taken for another rank. */
@@ -363,6 +366,7 @@ void rank_release(struct rank *rank)
     free(rank->threads);
     free(rank->file);
     free(rank->pauses);
+    free(rank->unrecorded);
     tally_release(&rank->failures);
     clock_release(&rank->clock);
 }

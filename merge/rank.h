@@ -54,6 +54,8 @@ struct thread {
     int32_t error_class;
 };
 
+struct unrecorded;
+
 struct rank {
     char *file; /* name in the world's directory */
     struct trace_header header;
@@ -66,6 +68,7 @@ struct rank {
     struct thread *threads; /* by stream number */
     size_t thread_count, thread_room;
     uint64_t events, dropped, bytes;
+    struct unrecorded *unrecorded;       /* calls without an event; NULL: none */
     uint64_t session_start, session_end; /* ticks */
     uint64_t first_ticks, last_ticks;    /* of anything that is known of the rank */
 

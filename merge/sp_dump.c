@@ -390,6 +390,37 @@ static void print_in_flight(struct dump *dump)
     }
 }
 
+/* The calls that were counted where there was no room for their events. */
+static void print_unrecorded(struct dump *dump)
+{
+    uint64_t zero = trace_reader_header(dump->reader)->first_sync.ticks;
+    uint32_t places = trace_reader_unrecorded_count(dump->reader);
+    struct trace_unrecorded counted;
+    bool is_first = true;
+    for (uint32_t i = 0; i < places; i++) {
+        char text[REGION_LABEL_SIZE];
+        if (!trace_reader_unrecorded(dump->reader, i, &counted))
+            continue;
+        if (is_first)
+            printf("\n%16s %12s      counted, not recorded\n", "calls", "total [s]");
+        is_first = false;
+        struct region_label label = {
+            .operation = counted.operation.name,
+            .request = counted.origin.name[0] ? counted.origin.name : NULL,
+            .kind = counted.operation.kind,
+            .bytes = counted.bytes,
+            .peer = counted.peer,
+            .root = counted.root,
+            .tag = counted.tag,
+            .communicator = counted.communicator,
+        };
+        region_label_print(&label, text);
+        printf("%16" PRIu64 " ", counted.count);
+        print_span(dump, zero, zero + counted.ticks);
+        printf("     %s\n", text);
+    }
+}
+
 static int dump_trace(const struct settings *settings, const char *path)
 {
     struct dump dump = {0};
@@ -412,8 +443,10 @@ static int dump_trace(const struct settings *settings, const char *path)
     }
     printf("\n%16s %12s %4s\n", "start [s]", "duration [s]", "thr");
     status = print_records(&dump, settings->limit);
-    if (settings->limit == UINT64_MAX)
+    if (settings->limit == UINT64_MAX) {
         print_in_flight(&dump);
+        print_unrecorded(&dump);
+    }
 done:
     clock_release(&dump.clock);
     trace_reader_close(dump.reader);

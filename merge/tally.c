@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted by rank and region beside the events: polls that found nothing, failed calls. */
+/* What is counted by rank and region beside the events: polls, failed and unrecorded calls. */
 #include "merge/tally.h"
 
 #include <stdlib.h>

@@ -13,6 +13,7 @@
 #include "merge/metadata.h"
 #include "merge/progress.h"
 #include "merge/publish.h"
+#include "merge/unrecorded.h"
 
 enum { MISSING_ROWS_MAX = 1 << 20 }; /* rows of /scope_profile/ranks for ranks without a trace */
 
@@ -45,6 +46,7 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
 {
     const char *world = merge->world->name;
     uint32_t number = rank->header.rank;
+    char unrecorded[UNRECORDED_TEXT];
     switch (rank->state) {
     case RANK_COMPLETE:
     case RANK_MISSING:
@@ -57,8 +59,8 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
                    number, world, rank->problem.text);
         return;
     case RANK_STOPPED:
-        losses_add(merge->losses, "rank %" PRIu32 ": %" PRIu64 " calls found no room in its trace",
-                   number, rank->dropped);
+        unrecorded_tell(rank, unrecorded);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s", number, unrecorded);
         return;
     case RANK_CUT_OFF: {
         size_t hint = 0;
@@ -365,11 +367,12 @@ static int write_profile(struct merge *merge, struct profile_writer *writer)
     return write_threads(merge, writer);
 }
 
-/* Of polls that found nothing there are fewer events than calls. */
+/* Of polls that found nothing there are fewer events than calls, of calls without room none. */
 static void count_calls(struct merge *merge)
 {
     for (size_t i = 0; i < merge->rank_count; i++) {
         const struct rank *rank = &merge->ranks[i];
+        merge->result->calls += rank->unrecorded ? rank->unrecorded->total : 0;
         for (size_t j = 0; rank_is_usable(rank) && j < rank->thread_count; j++) {
             const struct thread *thread = &rank->threads[j];
             for (size_t k = 0; k < thread->call_count; k++) {

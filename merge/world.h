@@ -20,7 +20,7 @@ enum world_status {
 
 struct world_result {
     uint64_t world_size;
-    uint64_t calls;                    /* MPI calls in the file, each poll one */
+    uint64_t calls;                    /* MPI calls the file tells of, each poll one */
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
 };
 

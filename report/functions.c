@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted by MPI function: polls that found nothing, calls that failed. */
+/* What is counted by MPI function: polls that found nothing, calls not recorded, calls that failed. */
 #include "report/functions.h"
 
 #include <ctype.h>
@@ -73,15 +73,15 @@ static void settle(struct functions *functions)
     qsort(list, kept, sizeof(*list), compare_counts);
 }
 
-int functions_of_polls(struct functions *functions, const struct profile *profile,
-                       const struct rank_set *set, struct error *err)
+int functions_of_counts(struct functions *functions, const struct profile_counts *counts,
+                        const struct rank_set *set, struct error *err)
 {
-    if (make_room(functions, profile->poll_count, err) < 0)
+    if (make_room(functions, counts->count, err) < 0)
         return -1;
-    for (size_t i = 0; i < profile->poll_count; i++) {
-        const struct profile_polls *row = &profile->polls[i];
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct profile_counted *row = &counts->rows[i];
         if (rank_set_has(set, row->rank))
-            add(functions, row->region, 0, row->count, (double)row->busy_ns);
+            add(functions, row->region, 0, row->count, (double)row->ns);
     }
     settle(functions);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted by MPI function: polls that found nothing, calls that failed. */
+/* What is counted by MPI function: polls that found nothing, calls not recorded, calls that failed. */
 #ifndef SCOPE_FUNCTIONS_H
 #define SCOPE_FUNCTIONS_H
 
@@ -16,7 +16,7 @@ struct function {
     char name[FUNCTION_NAME]; /* "MPI_Iprobe" */
     int32_t error_class;      /* of calls that failed: PROFILE_FAILED_* or the MPI library's */
     uint64_t count;
-    double time; /* in polls, ns */
+    double time; /* ns; not known of calls that failed */
 };
 
 struct functions {
@@ -26,10 +26,10 @@ struct functions {
     double time;
 };
 
-/* Add up the tables of profile for the ranks in set. Return 0 and *functions, to be released, or -1
- * and err (memory). */
-int functions_of_polls(struct functions *functions, const struct profile *profile,
-                       const struct rank_set *set, struct error *err);
+/* Add up a table of counted calls, or the failed calls of profile, for the ranks in set. Return 0 and
+ * *functions, to be released, or -1 and err (memory). */
+int functions_of_counts(struct functions *functions, const struct profile_counts *counts,
+                        const struct rank_set *set, struct error *err);
 int functions_of_failed(struct functions *functions, const struct profile *profile,
                         const struct rank_set *set, struct error *err);
 

@@ -41,6 +41,7 @@ static struct json_object *ranks_array(const struct summary *summary)
         struct json_object *object = json_object_new_object();
         set(object, "rank", json_object_new_int64(rank->rank));
         set(object, "mpi_calls", json_object_new_int64((int64_t)rank->mpi_calls));
+        set(object, "unrecorded", json_object_new_int64((int64_t)rank->unrecorded));
         set(object, "session_ns", rank->session > 0 ? time_ns(rank->session) : NULL);
         set(object, "mpi_ns", time_ns(rank->mpi));
         set(object, "mpi_share", share(rank->mpi, rank->session));
@@ -69,15 +70,15 @@ static struct json_object *regions_array(const struct summary *summary, size_t t
     return array;
 }
 
-/* Polls that found nothing, by MPI function. */
-static struct json_object *polls_array(const struct functions *polls)
+/* Calls that were counted beside the events, by MPI function; the name of their time. */
+static struct json_object *counts_array(const struct functions *functions, const char *time)
 {
     struct json_object *array = json_object_new_array();
-    for (size_t i = 0; i < polls->count; i++) {
+    for (size_t i = 0; i < functions->count; i++) {
         struct json_object *object = json_object_new_object();
-        set(object, "function", json_object_new_string(polls->list[i].name));
-        set(object, "calls", json_object_new_int64((int64_t)polls->list[i].count));
-        set(object, "busy_ns", time_ns(polls->list[i].time));
+        set(object, "function", json_object_new_string(functions->list[i].name));
+        set(object, "calls", json_object_new_int64((int64_t)functions->list[i].count));
+        set(object, time, time_ns(functions->list[i].time));
         json_object_array_add(array, object);
     }
     return array;
@@ -106,7 +107,8 @@ int json_print(FILE *out, const char *path, const struct profile *profile,
     set(root, "num_ranks", json_object_new_int64((int64_t)profile->ranks));
     set(root, "mpi_calls", json_object_new_int64((int64_t)summary->mpi_calls));
     set(root, "mpi_share", share(summary->mpi, summary->session));
-    set(root, "polls", polls_array(&summary->polls));
+    set(root, "polls", counts_array(&summary->polls, "busy_ns"));
+    set(root, "unrecorded", counts_array(&summary->unrecorded, "total_ns"));
     set(root, "failed", failed_array(&summary->failed));
     set(root, "pauses", json_object_new_int64((int64_t)summary->pauses));
     set(root, "paused_ns", time_ns(summary->paused));

@@ -70,15 +70,35 @@ struct share {
     double time;
 };
 
-/* What the table of polls says of one rank; it is sorted by rank, *next moves on. */
-static struct share counted_polls(const struct profile *profile, uint32_t rank, size_t *next)
+/* A table of counted calls, sorted by rank, and how far it was read. */
+struct counts_cursor {
+    const struct profile_counts *counts;
+    size_t next;
+};
+
+/* MPI_Init and MPI_Finalize are no part of the session, also where it is not told when they were. */
+static bool is_at_an_end(const char *name)
+{
+    static const char *const ends[] = {"mpi:init ", "mpi:init_thread ", "mpi:finalize "};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        if (strncmp(name, ends[i], strlen(ends[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a table says of one rank; ranks are asked for in their order. */
+static struct share take_counts(struct counts_cursor *cursor, uint32_t rank)
 {
     struct share share = {0};
-    for (; *next < profile->poll_count && profile->polls[*next].rank <= rank; ++*next) {
-        if (profile->polls[*next].rank != rank)
+    for (; cursor->next < cursor->counts->count; cursor->next++) {
+        const struct profile_counted *row = &cursor->counts->rows[cursor->next];
+        if (row->rank > rank)
+            break;
+        if (row->rank != rank)
             continue;
-        share.calls += profile->polls[*next].count;
-        share.time += (double)profile->polls[*next].busy_ns;
+        share.calls += row->count;
+        share.time += is_at_an_end(row->region) ? 0 : (double)row->ns;
     }
     return share;
 }
@@ -96,7 +116,8 @@ static struct share correct_polls(struct share events, struct share counted)
 
 /* The rows of one rank become one summary_rank, and a part of their regions. */
 static void add_rank(struct summary *summary, const struct profile *profile,
-                     const struct profile_row **rows, size_t count, size_t *next_polls)
+                     const struct profile_row **rows, size_t count,
+                     struct counts_cursor *polled, struct counts_cursor *unrecorded)
 {
     struct summary_rank *rank = &summary->ranks[summary->rank_count++];
     const struct profile_row *session = NULL;
@@ -118,9 +139,11 @@ static void add_rank(struct summary *summary, const struct profile *profile,
         if (!is_outside(row, session))
             share->time += own_time(row);
     }
-    polls = correct_polls(polls, counted_polls(profile, rank->rank, next_polls));
-    rank->mpi_calls = polls.calls + others.calls;
-    rank->mpi = polls.time + others.time;
+    polls = correct_polls(polls, take_counts(polled, rank->rank));
+    struct share missing = take_counts(unrecorded, rank->rank);
+    rank->unrecorded = missing.calls;
+    rank->mpi_calls = polls.calls + others.calls + missing.calls;
+    rank->mpi = polls.time + others.time + missing.time;
     summary->mpi_calls += rank->mpi_calls;
     summary->session += rank->session;
     summary->mpi += rank->mpi;
@@ -165,7 +188,8 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
                  struct error *err)
 {
     *summary = (struct summary){.region_count = profile->name_count};
-    if (functions_of_polls(&summary->polls, profile, set, err) < 0 ||
+    if (functions_of_counts(&summary->polls, &profile->polls, set, err) < 0 ||
+        functions_of_counts(&summary->unrecorded, &profile->unrecorded, set, err) < 0 ||
         functions_of_failed(&summary->failed, profile, set, err) < 0) {
         summary_release(summary);
         return -1;
@@ -180,7 +204,8 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
     }
     for (size_t i = 0; i < profile->name_count; i++)
         summary->regions[i].name = profile->names[i];
-    size_t count = 0, next_polls = 0;
+    struct counts_cursor polls = {&profile->polls, 0}, unrecorded = {&profile->unrecorded, 0};
+    size_t count = 0;
     for (size_t i = 0; i < profile->row_count; i++) {
         if (rank_set_has(set, profile->rows[i].rank))
             rows[count++] = &profile->rows[i];
@@ -189,7 +214,7 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
     for (size_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && rows[next]->rank == rows[first]->rank;)
             next++;
-        add_rank(summary, profile, &rows[first], next - first, &next_polls);
+        add_rank(summary, profile, &rows[first], next - first, &polls, &unrecorded);
     }
     free(rows);
     add_pauses(summary, profile, set);
@@ -203,6 +228,7 @@ void summary_release(struct summary *summary)
     free(summary->ranks);
     free(summary->regions);
     functions_release(&summary->polls);
+    functions_release(&summary->unrecorded);
     functions_release(&summary->failed);
     *summary = (struct summary){0};
 }

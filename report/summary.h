@@ -15,9 +15,10 @@
 /* One rank that has rows in the profile. Times in ns. */
 struct summary_rank {
     uint32_t rank;
-    uint64_t mpi_calls; /* each poll is one, also in a run that is one event */
-    double session;     /* 0: not known */
-    double mpi;         /* in MPI during the session, nested calls counted once */
+    uint64_t mpi_calls;  /* each poll is one, also in a run that is one event */
+    uint64_t unrecorded; /* of these, without an event and a region */
+    double session;      /* 0: not known */
+    double mpi;          /* in MPI during the session, nested calls counted once if recorded */
 };
 
 /* One region over the chosen ranks. Times in ns. */
@@ -37,7 +38,7 @@ struct summary {
     uint64_t mpi_calls;
     double session; /* sum over ranks; the 100 % of shares; 0: not known */
     double mpi;
-    struct functions polls, failed;
+    struct functions polls, unrecorded, failed;
     uint64_t pauses, paused_ranks;
     double paused; /* ns, all ranks together */
 };

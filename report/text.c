@@ -157,23 +157,25 @@ static void add_more(char sentence[static SENTENCE], const struct functions *fun
         add(sentence, ", %s more", print_count(functions->count - FUNCTIONS_SHOWN, cell));
 }
 
-/* Calls that only asked whether something was there. */
-static void print_polls(FILE *out, const struct functions *polls, const struct text_layout *layout)
+/* Calls that were counted beside the events: what happened to them, and what that means for the
+ * regions. */
+static void print_counts(FILE *out, const char *title, const struct functions *functions,
+                         const char *what, const char *regions, const struct text_layout *layout)
 {
     char cell[CELL], sentence[SENTENCE] = "";
-    if (polls->total == 0)
+    if (functions->total == 0)
         return;
-    add(sentence, "%s %s found nothing yet", print_count(polls->total, cell),
-        polls->total == 1 ? "call" : "calls");
-    add(sentence, ", which took %s:", print_time(polls->time, cell));
-    for (size_t i = 0; i < polls->count && i < FUNCTIONS_SHOWN; i++) {
-        const struct function *function = &polls->list[i];
+    add(sentence, "%s %s %s", print_count(functions->total, cell),
+        functions->total == 1 ? "call" : "calls", what);
+    add(sentence, ", which took %s:", print_time(functions->time, cell));
+    for (size_t i = 0; i < functions->count && i < FUNCTIONS_SHOWN; i++) {
+        const struct function *function = &functions->list[i];
         add(sentence, "%s %s %s", i ? "," : "", print_count(function->count, cell), function->name);
         add(sentence, " (%s)", print_time(function->time, cell));
     }
-    add_more(sentence, polls);
-    add(sentence, "; among the regions below, polls in a row are one call");
-    print_sentence(out, "Polls", sentence, layout);
+    add_more(sentence, functions);
+    add(sentence, "; %s", regions);
+    print_sentence(out, title, sentence, layout);
 }
 
 static void print_failed(FILE *out, const struct functions *failed,
@@ -220,7 +222,10 @@ static void print_head(FILE *out, const char *path, const struct profile *profil
     print_attribute(out, profile, "MPI", "mpi_library_version", layout);
     print_health(out, profile, layout);
     print_size(out, profile, summary, layout);
-    print_polls(out, &summary->polls, layout);
+    print_counts(out, "Polls", &summary->polls, "found nothing yet",
+                 "among the regions below, polls in a row are one call", layout);
+    print_counts(out, "Unrecorded", &summary->unrecorded, "found no room in the traces",
+                 "the regions below are without them", layout);
     print_failed(out, &summary->failed, layout);
     print_pauses(out, summary, layout);
 }

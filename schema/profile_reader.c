@@ -694,27 +694,43 @@ static int read_regions(const struct source *source, const char *path, uint64_t 
                : damaged(source, path, "has another number of rows than its table", err);
 }
 
-static int read_polls(const struct source *source, struct profile *profile, struct error *err)
+/* A table of counted calls at path, in three columns of numbers and one of regions. */
+static int read_counts(const struct source *source, const char *path,
+                       const struct number_plan plan[static 3], const char *regions,
+                       struct profile_counts *counts, struct error *err)
 {
-#define FIELD(field) offsetof(struct profile_polls, field)
-    static const struct number_plan plan[] = {
+    struct rows rows = {.size = sizeof(*counts->rows)};
+    if (!path_exists(source, path))
+        return 0;
+    int status = read_table(source, &rows, plan, 3, err);
+    counts->rows = rows.memory;
+    if (status < 0 ||
+        read_regions(source, regions, rows.count, &counts->regions, &counts->count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < counts->count; i++)
+        counts->rows[i].region = counts->regions[i];
+    return 0;
+}
+
+static int read_all_counts(const struct source *source, struct profile *profile, struct error *err)
+{
+#define FIELD(field) offsetof(struct profile_counted, field)
+    static const struct number_plan polls[] = {
         {"/scope_profile/polls/ranks", FIELD(rank), NARROW},
         {"/scope_profile/polls/counts", FIELD(count), WIDE},
-        {"/scope_profile/polls/busy_ns", FIELD(busy_ns), WIDE},
+        {"/scope_profile/polls/busy_ns", FIELD(ns), WIDE},
+    };
+    static const struct number_plan unrecorded[] = {
+        {"/scope_profile/unrecorded/ranks", FIELD(rank), NARROW},
+        {"/scope_profile/unrecorded/counts", FIELD(count), WIDE},
+        {"/scope_profile/unrecorded/total_ns", FIELD(ns), WIDE},
     };
 #undef FIELD
-    struct rows rows = {.size = sizeof(*profile->polls)};
-    if (!path_exists(source, "/scope_profile/polls"))
-        return 0;
-    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
-    profile->polls = rows.memory;
-    if (status < 0 ||
-        read_regions(source, "/scope_profile/polls/regions", rows.count, &profile->poll_regions,
-                     &profile->poll_count, err) < 0)
+    if (read_counts(source, "/scope_profile/polls", polls, "/scope_profile/polls/regions",
+                    &profile->polls, err) < 0)
         return -1;
-    for (size_t i = 0; i < profile->poll_count; i++)
-        profile->polls[i].region = profile->poll_regions[i];
-    return 0;
+    return read_counts(source, "/scope_profile/unrecorded", unrecorded,
+                       "/scope_profile/unrecorded/regions", &profile->unrecorded, err);
 }
 
 static int read_failed(const struct source *source, struct profile *profile, struct error *err)
@@ -765,7 +781,7 @@ static int read_all(const struct source *source, struct profile *profile, struct
 {
     if (read_schema(source, profile, err) < 0 || read_metadata(source, profile, err) < 0 ||
         read_texts(source, "/region_table/names", &profile->names, &profile->name_count, err) < 0 ||
-        read_index(source, profile, err) < 0 || read_polls(source, profile, err) < 0 ||
+        read_index(source, profile, err) < 0 || read_all_counts(source, profile, err) < 0 ||
         read_failed(source, profile, err) < 0 || read_pauses(source, profile, err) < 0)
         return -1;
     int status = is_aggregate(source) ? read_aggregate(source, profile, err)
@@ -809,10 +825,17 @@ int profile_read(struct profile *profile, const char *path, struct error *err)
     return status;
 }
 
+static void release_counts(struct profile_counts *counts)
+{
+    free_texts(counts->regions, counts->count);
+    free(counts->rows);
+}
+
 void profile_release(struct profile *profile)
 {
     free_texts(profile->names, profile->name_count);
-    free_texts(profile->poll_regions, profile->poll_count);
+    release_counts(&profile->polls);
+    release_counts(&profile->unrecorded);
     free_texts(profile->failed_regions, profile->failed_count);
     for (size_t i = 0; i < profile->attribute_count; i++) {
         free(profile->attributes[i].name);
@@ -820,7 +843,6 @@ void profile_release(struct profile *profile)
     }
     free(profile->attributes);
     free(profile->rows);
-    free(profile->polls);
     free(profile->failed);
     free(profile->pauses);
     memset(profile, 0, sizeof(*profile));

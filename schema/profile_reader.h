@@ -22,6 +22,13 @@ struct profile_attribute {
     int64_t number;
 };
 
+/* A table of counted calls. */
+struct profile_counts {
+    struct profile_counted *rows;
+    size_t count;
+    char **regions; /* what the rows point to */
+};
+
 struct profile {
     int schema;
     uint64_t ranks; /* size of the world: mpi_size, or the highest rank in the index + 1 */
@@ -32,13 +39,13 @@ struct profile {
     size_t row_count;
     struct profile_attribute *attributes;
     size_t attribute_count;
-    struct profile_polls *polls; /* these three: none where the file has no such table */
-    size_t poll_count;
+    struct profile_counts polls, unrecorded; /* these and the next two: none where the file has no
+                                                such table */
     struct profile_failed *failed;
     size_t failed_count;
+    char **failed_regions; /* what the rows point to */
     struct profile_pause *pauses;
     size_t pause_count;
-    char **poll_regions, **failed_regions; /* what the rows point to */
 };
 
 /* Returns 0 and *profile, to be given to profile_release, or -1 and err, which names the file. In

@@ -19,12 +19,13 @@ struct profile_row {
     const char *tags;  /* JSON array; NULL: [] */
 };
 
-/* Polls of one rank that found nothing, by region label: a row of /scope_profile/polls. */
-struct profile_polls {
+/* Calls of one rank that were counted beside the events, by region label: a row of
+ * /scope_profile/polls or /scope_profile/unrecorded. */
+struct profile_counted {
     uint32_t rank;
-    const char *region; /* what a poll alone would be called */
+    const char *region; /* what such a call alone would be called */
     uint64_t count;
-    int64_t busy_ns; /* spent in them */
+    int64_t ns; /* spent in them */
 };
 
 /* Calls of one rank that returned an error, by region label: a row of /scope_profile/failed. */

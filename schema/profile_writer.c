@@ -694,21 +694,34 @@ int profile_writer_threads(struct profile_writer *writer, const struct profile_t
     return status;
 }
 
-PICK(polls_rank, struct profile_polls, uint32_t, rank)
-PICK(polls_region, struct profile_polls, const char *, region)
-PICK(polls_count, struct profile_polls, uint64_t, count)
-PICK(polls_busy, struct profile_polls, int64_t, busy_ns)
+PICK(counted_rank, struct profile_counted, uint32_t, rank)
+PICK(counted_region, struct profile_counted, const char *, region)
+PICK(counted_count, struct profile_counted, uint64_t, count)
+PICK(counted_ns, struct profile_counted, int64_t, ns)
 
-int profile_writer_polls(struct profile_writer *writer, const struct profile_polls *polls,
+/* Writes a table of counted calls, whose column of times is called `times`. */
+static int write_counted(const struct profile_writer *writer, const char *path, const char *times,
+                         const struct profile_counted *rows, size_t count, struct error *err)
+{
+    const struct column_plan plan[] = {
+        {"ranks", U32, pick_counted_rank},
+        {"regions", TEXT, pick_counted_region},
+        {"counts", U64, pick_counted_count},
+        {times, I64, pick_counted_ns},
+    };
+    return write_table(writer, path, plan, COUNT_OF(plan), rows, count, err);
+}
+
+int profile_writer_polls(struct profile_writer *writer, const struct profile_counted *polls,
                          size_t count, struct error *err)
 {
-    static const struct column_plan plan[] = {
-        {"ranks", U32, pick_polls_rank},
-        {"regions", TEXT, pick_polls_region},
-        {"counts", U64, pick_polls_count},
-        {"busy_ns", I64, pick_polls_busy},
-    };
-    return write_table(writer, "/scope_profile/polls", plan, COUNT_OF(plan), polls, count, err);
+    return write_counted(writer, "/scope_profile/polls", "busy_ns", polls, count, err);
+}
+
+int profile_writer_unrecorded(struct profile_writer *writer, const struct profile_counted *calls,
+                              size_t count, struct error *err)
+{
+    return write_counted(writer, "/scope_profile/unrecorded", "total_ns", calls, count, err);
 }
 
 PICK(failed_rank, struct profile_failed, uint32_t, rank)

@@ -106,8 +106,10 @@ int profile_writer_communicators(struct profile_writer *writer,
 int profile_writer_threads(struct profile_writer *writer, const struct profile_thread *threads,
                            size_t count, struct error *err);
 
-int profile_writer_polls(struct profile_writer *writer, const struct profile_polls *polls,
+int profile_writer_polls(struct profile_writer *writer, const struct profile_counted *polls,
                          size_t count, struct error *err);
+int profile_writer_unrecorded(struct profile_writer *writer, const struct profile_counted *calls,
+                              size_t count, struct error *err);
 int profile_writer_failed(struct profile_writer *writer, const struct profile_failed *failed,
                           size_t count, struct error *err);
 int profile_writer_pauses(struct profile_writer *writer, const struct profile_pause *pauses,

@@ -63,9 +63,13 @@ static const struct profile_row rows[] = {
      .tags = "[\"mpi\"]"},
 };
 
-static const struct profile_polls polls[] = {
-    {.rank = 0, .region = "mpi:test", .count = UINT64_C(1) << 40, .busy_ns = 12345},
-    {.rank = 2, .region = "mpi:iprobe", .count = 1, .busy_ns = 5},
+static const struct profile_counted polls[] = {
+    {.rank = 0, .region = "mpi:test", .count = UINT64_C(1) << 40, .ns = 12345},
+    {.rank = 2, .region = "mpi:iprobe", .count = 1, .ns = 5},
+};
+static const struct profile_counted unrecorded[] = {
+    {.rank = 1, .region = "mpi:finalize", .count = INT64_MAX, .ns = INT64_MAX},
+    {.rank = 2, .region = "mpi:send", .count = 7, .ns = 0},
 };
 static const struct profile_failed failed[] = {
     {.rank = 2, .region = "mpi:send", .error_class = PROFILE_FAILED_OTHER, .count = 3},
@@ -86,6 +90,7 @@ static void write_example(void)
                  err.text);
     cr_assert_eq(profile_writer_index(writer, names, 2, rows, 2, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_polls(writer, polls, 2, &err), 0, "%s", err.text);
+    cr_assert_eq(profile_writer_unrecorded(writer, unrecorded, 2, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_failed(writer, failed, 2, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_pauses(writer, pauses, 1, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_close(writer, &err), 0, "%s", err.text);
@@ -125,18 +130,28 @@ Test(profile_file, what_was_written_is_read_back)
     profile_release(&profile);
 }
 
+static void assert_same_counts(const struct profile_counts *got,
+                               const struct profile_counted *expected)
+{
+    cr_assert_eq(got->count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(got->rows[i].rank, expected[i].rank);
+        cr_expect_str_eq(got->rows[i].region, expected[i].region);
+        cr_expect_eq(got->rows[i].count, expected[i].count);
+        cr_expect_eq(got->rows[i].ns, expected[i].ns);
+    }
+}
+
 Test(profile_file, tables_of_counts_are_read_back)
 {
     struct profile profile;
     struct error err = {""};
     write_example();
     cr_assert_eq(profile_read(&profile, path, &err), 0, "%s", err.text);
-    cr_assert(profile.poll_count == 2 && profile.failed_count == 2 && profile.pause_count == 1);
+    assert_same_counts(&profile.polls, polls);
+    assert_same_counts(&profile.unrecorded, unrecorded);
+    cr_assert(profile.failed_count == 2 && profile.pause_count == 1);
     for (size_t i = 0; i < 2; i++) {
-        cr_expect_eq(profile.polls[i].rank, polls[i].rank);
-        cr_expect_str_eq(profile.polls[i].region, polls[i].region);
-        cr_expect_eq(profile.polls[i].count, polls[i].count);
-        cr_expect_eq(profile.polls[i].busy_ns, polls[i].busy_ns);
         cr_expect_eq(profile.failed[i].rank, failed[i].rank);
         cr_expect_str_eq(profile.failed[i].region, failed[i].region);
         cr_expect_eq(profile.failed[i].error_class, failed[i].error_class);
@@ -161,15 +176,18 @@ Test(profile_file, a_table_may_be_missing_but_not_half_of_it)
     struct profile profile;
     struct error err = {""};
     static const char *const columns[] = {
-        "/scope_profile/polls/counts", "/scope_profile/polls/regions",
-        "/scope_profile/failed/ranks", "/scope_profile/failed/error_classes",
+        "/scope_profile/polls/counts",       "/scope_profile/polls/regions",
+        "/scope_profile/polls/busy_ns",      "/scope_profile/unrecorded/ranks",
+        "/scope_profile/unrecorded/regions", "/scope_profile/unrecorded/total_ns",
+        "/scope_profile/failed/ranks",       "/scope_profile/failed/error_classes",
         "/scope_profile/pauses/duration_ns"};
     write_example();
     cr_assert_eq(read_without("/scope_profile/pauses", &profile, &err), 0, "%s", err.text);
-    cr_expect(profile.pause_count == 0 && profile.poll_count == 2);
+    cr_expect(profile.pause_count == 0 && profile.polls.count == 2);
     profile_release(&profile);
     cr_assert_eq(read_without("/scope_profile", &profile, &err), 0, "%s", err.text);
-    cr_expect(profile.poll_count == 0 && profile.failed_count == 0);
+    cr_expect(profile.polls.count == 0 && profile.unrecorded.count == 0 &&
+              profile.failed_count == 0);
     profile_release(&profile);
     for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
         unlink(path);
