@@ -434,7 +434,7 @@ def short_poll(function):
             f"uint64_t start = call_repeat_poll(&frame, nothing);\n"
             f"int result = next({function.arguments});\n"
             f"uint64_t end = clock_counter();\n"
-            f"struct recorder_thread *thread = call_repeated_poll();\n"
+            f"struct recorder_thread *thread = call_repeated_poll(end);\n"
             f"if (!thread)\n    return result;\n"
             f"if (result == MPI_SUCCESS && !*{attributes['flag']}) {{\n"
             f"    recorder_poll(thread, nothing, NULL, start, end);\n"

@@ -386,7 +386,10 @@ void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
 
 void call_drop(struct call *call)
 {
-    trace_slot_show(call->thread->stream.slot, call->outer_signature, call->outer_start);
+    if (call->outer)
+        trace_slot_show(call->thread->stream.slot, call->outer_signature, call->outer_start);
+    else
+        trace_slot_clear(call->thread->stream.slot, call->end);
     call->thread->frame = call->outer;
 }
 

@@ -226,11 +226,12 @@ static inline __attribute__((always_inline)) uint64_t call_repeat_poll(const voi
 
 /* It is over, but not written yet: by recorder_poll, or by recorder_event if it found something.
  * NULL in a child of fork() that came back out of the call. */
-static inline __attribute__((always_inline)) struct recorder_thread *call_repeated_poll(void)
+static inline __attribute__((always_inline)) struct recorder_thread *
+call_repeated_poll(uint64_t end)
 {
     struct recorder_thread *thread = recorder_thread;
     if (__builtin_expect(thread != NULL, 1)) {
-        thread->stream.slot->signature = 0;
+        trace_slot_clear(thread->stream.slot, end);
         thread->frame = NULL;
     }
     return thread;
@@ -258,7 +259,7 @@ static inline __attribute__((always_inline)) void call_repeated(uint64_t start, 
     if (__builtin_expect(!thread, 0)) /* a child of fork() came back out of the call */
         return;
     uint32_t signature = thread->stream.slot->signature - 1;
-    thread->stream.slot->signature = 0;
+    trace_slot_clear(thread->stream.slot, end);
     thread->frame = NULL;
     if (__builtin_expect(!trace_stream_finish(&thread->stream, signature, start, end), 0))
         recorder_count(thread, signature, end - start);

@@ -57,6 +57,11 @@ enum trace_phase {
     PHASE_CLOSED = 4,      /* MPI_Finalize came back and everything is written */
 };
 
+enum trace_flag {
+    TRACE_BUFFERED = 1, /* windows are written when they are full, not mapped: newer events than those
+                           in the file may be in the rank's memory */
+};
+
 /* One instant on three clocks. Ticks are those of the trace's clock, shifted as the header says. */
 struct trace_sync {
     uint64_t ticks;
@@ -76,6 +81,7 @@ struct trace_header {
     uint32_t slot_count;
     uint32_t statistics_offset;
     uint32_t window_offset;
+    uint32_t flags; /* enum trace_flag */
     uint32_t rank;
     uint32_t world_size;
     uint32_t world_sequence; /* the how-manieth MPI program of its task */
@@ -112,7 +118,8 @@ struct trace_state {
 struct trace_slot {
     uint32_t stream;    /* number of the stream + 1; 0: never used */
     uint32_t signature; /* id + 1 of the call in flight; 0: outside MPI */
-    uint64_t start;     /* ticks; stored before signature */
+    uint64_t start;     /* ticks: when it began, stored before signature; while signature is 0, since
+                           when it is; 0: never in a call */
     uint64_t dropped;   /* events of this stream that found no room */
     char reserved[40];
 };

@@ -184,6 +184,7 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
     writer->slots = (struct trace_slot *)(void *)(pages + TRACE_SLOT_OFFSET);
     writer->statistics = (struct trace_statistics *)(void *)(pages + TRACE_STATISTICS_OFFSET);
     fill_header(writer->header, identity);
+    writer->header->flags = writer->mapped ? 0 : TRACE_BUFFERED;
     writer->state->last_sync = identity->first_sync;
     writer->state->phase = PHASE_OPENED;
     uint64_t magic;
