@@ -15,6 +15,7 @@ enum { NAME_SIZE = 256 };
 enum { STREAMS_MAX = 65536 };
 enum { MEMBERS_MAX = 1 << 26 }; /* ranks of a communicator that a definition may claim */
 enum { SLOT_TRIES = 100 };
+enum { ENDING_WINDOWS = 64 }; /* that are looked through for the beginning of the polls at the end */
 
 /* What trace_reader_next makes of a window. */
 enum reading {
@@ -159,21 +160,9 @@ static int read_state(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
-/* Whether the two pairs of reads around a slot's start found one call there. */
-static void settle_slot(struct trace_slot *slot, const struct trace_slot *before,
-                        const struct trace_slot *after, bool *settled)
-{
-    if (before->signature != after->signature) {
-        slot->signature = 0;
-        return;
-    }
-    *settled = true;
-    slot->signature = slot->start ? after->signature : 0;
-}
-
 /* The slots change while the rank lives. A writer stores a call's start, then its signature: the start
  * that is read between two equal signatures is that call's. A thread that comes and goes faster than
- * one can look is in no call for long, and a start of 0 is that of a call that has just ended. */
+ * one can look is in no call for long. */
 static int read_slots(struct trace_reader *reader, struct error *err)
 {
     struct trace_slot reads[3][TRACE_SLOTS];
@@ -191,7 +180,8 @@ static int read_slots(struct trace_reader *reader, struct error *err)
             if (settled[i])
                 continue;
             reader->slots[i] = reads[1][i];
-            settle_slot(&reader->slots[i], &reads[0][i], &reads[2][i], &settled[i]);
+            settled[i] = reads[0][i].signature == reads[2][i].signature;
+            reader->slots[i].signature = settled[i] ? reads[0][i].signature : 0;
             left += !settled[i];
         }
     }
@@ -940,27 +930,77 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
     }
 }
 
-bool trace_reader_is_buffered(struct trace_reader *reader)
-{
-    uint64_t end = 0;
-    trace_reader_rewind(reader);
-    while (next_header(reader, NULL) != 0)
-        end = reader->next_window;
-    trace_reader_rewind(reader);
-    /* A mapped window lies in the file as a whole, but for the page that a closed stream gave back. */
-    return reader->state.phase != PHASE_CLOSED && reader->size + TRACE_PAGE <= end;
-}
-
 void trace_reader_pass_events(struct trace_reader *reader)
 {
     reader->reading = READ_DEFINITIONS;
 }
 
-/* --- the last event ---------------------------------------------------------------------------- */
+/* --- how a stream ends -------------------------------------------------------------------------- */
 
-/* Looks for the last event in the window at offset, which is of this stream. */
-static bool find_last(struct trace_reader *reader, uint64_t offset, uint32_t number,
-                      struct trace_record *last)
+/* Where the windows of a stream begin. */
+struct window_list {
+    uint64_t *offsets;
+    size_t count, room;
+};
+
+static bool list_windows(struct trace_reader *reader, uint32_t stream, struct window_list *list)
+{
+    int status;
+    trace_reader_rewind(reader);
+    while ((status = next_header(reader, NULL)) != 0) {
+        if (status < 0 || reader->window.stream != stream)
+            continue;
+        if (!grow(&list->offsets, &list->room, list->count, sizeof *list->offsets))
+            return false;
+        list->offsets[list->count++] = reader->window_offset;
+    }
+    return true;
+}
+
+static uint64_t count_polls(const struct trace_record *record)
+{
+    uint64_t count = 0;
+    if (record->type != RECORD_POLLS)
+        return 1;
+    for (size_t i = 0; i < record->polls.count; i++)
+        count += record->polls.polled[i].count;
+    return count;
+}
+
+static void add_count(struct trace_ending *ending, uint64_t count)
+{
+    if (__builtin_add_overflow(ending->count, count, &ending->count))
+        ending->count = UINT64_MAX;
+}
+
+/* Adds a record to the ending of what came before it; false if that is over with it. */
+static bool follow(struct trace_ending *ending, const struct trace_record *record)
+{
+    if (record->type == RECORD_PAUSE) {
+        *ending = (struct trace_ending){.is_pause = record->pause.paused,
+                                        .start = record->pause.ticks,
+                                        .end = record->pause.ticks};
+        return false;
+    }
+    bool is_run = record->type == RECORD_POLLS;
+    const struct trace_event *event = is_run ? &record->polls.event : &record->event;
+    bool goes_on = ending->count > 0 && ending->signature == event->signature;
+    if (!goes_on)
+        *ending = (struct trace_ending){.signature = event->signature, .start = event->start};
+    add_count(ending, count_polls(record));
+    ending->is_run = is_run;
+    /* A call around another one of its kind begins before that and comes after it. */
+    if (event->start < ending->start)
+        ending->start = event->start;
+    if (event->end > ending->end)
+        ending->end = event->end;
+    return goes_on;
+}
+
+/* Reads a window of the stream: how it ends, and whether that is all there is in it. False: nothing
+ * is in it that can be read. */
+static bool read_ending(struct trace_reader *reader, uint64_t offset, uint32_t number,
+                        struct trace_ending *ending, bool *is_all)
 {
     struct trace_record record = {.stream = number};
     bool found = false;
@@ -970,31 +1010,38 @@ static bool find_last(struct trace_reader *reader, uint64_t offset, uint32_t num
         load_window(reader, NULL) < 0)
         return false;
     stream->previous_end = reader->window.first_ticks;
+    *is_all = true;
     while (next_record(reader, &record, NULL) > 0) {
-        *last = record;
+        if (!follow(ending, &record) && found)
+            *is_all = false;
         found = true;
     }
-    if (found && last->type == RECORD_POLLS) /* the list may have moved since */
-        last->polls.polled = reader->polled;
     return found;
 }
 
-bool trace_reader_last(struct trace_reader *reader, uint32_t stream, struct trace_record *last)
+bool trace_reader_ending(struct trace_reader *reader, uint32_t stream, struct trace_ending *ending)
 {
-    uint64_t latest = 0, before = 0; /* offsets of the stream's last two windows */
+    struct window_list windows = {0};
     enum reading reading = reader->reading;
-    int status;
-    trace_reader_rewind(reader);
-    while ((status = next_header(reader, NULL)) != 0) {
-        if (status < 0 || reader->window.stream != stream)
-            continue;
-        before = latest;
-        latest = reader->window_offset;
-    }
+    bool found = false, goes_on = list_windows(reader, stream, &windows);
     reader->reading = READ_EVENTS;
-    /* The last one may hold no event yet. */
-    bool found = (latest && find_last(reader, latest, stream, last)) ||
-                 (before && find_last(reader, before, stream, last));
+    for (size_t i = windows.count; goes_on && i > 0 && windows.count - i < ENDING_WINDOWS; i--) {
+        struct trace_ending before = {0};
+        bool is_all = false;
+        if (!read_ending(reader, windows.offsets[i - 1], stream, &before, &is_all))
+            continue; /* the last one may hold no event yet */
+        if (found && (before.count == 0 || before.signature != ending->signature))
+            break;
+        if (found) {
+            ending->start = before.start < ending->start ? before.start : ending->start;
+            add_count(ending, before.count);
+        } else {
+            *ending = before;
+        }
+        found = true;
+        goes_on = is_all && ending->is_run;
+    }
+    free(windows.offsets);
     reader->reading = reading;
     trace_reader_rewind(reader);
     return found;

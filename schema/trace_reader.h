@@ -114,15 +114,21 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
  * tells times. */
 void trace_reader_pass_events(struct trace_reader *reader);
 
-/* Gets the last record of a stream that is RECORD_EVENT, RECORD_POLLS or RECORD_PAUSE, from the end of
- * the stream alone: what its signatures are is not known yet, and need not be defined anywhere.
- * Returns true and *last, valid until the next call; false if there is none that can be read. The
- * reader is then where trace_reader_rewind would put it. */
-bool trace_reader_last(struct trace_reader *reader, uint32_t stream, struct trace_record *last);
+/* How a stream ends: what its thread did last, up to now or to its death. */
+struct trace_ending {
+    bool is_pause;       /* recording pauses since `start` */
+    bool is_run;         /* the last of these events is a run of polls */
+    uint32_t signature;  /* of the last event, and of those like it directly before */
+    uint64_t count;      /* of these events, polls in runs one by one; 0: recording pauses, or went
+                            on at `start` and nothing came yet */
+    uint64_t start, end; /* ticks, from the first one's start to the last one's end */
+};
 
-/* Whether the trace is not mapped but written window by window: then all it holds, slots and state
- * included, is as old as its last sync point. Puts the reader where trace_reader_rewind would. */
-bool trace_reader_is_buffered(struct trace_reader *reader);
+/* Gets how a stream ends from the last windows of the stream alone: what its signature is is not known
+ * yet, and need not be defined anywhere. Polls are followed back for up to 64 windows, other events to
+ * the beginning of their window. Returns false if no event can be read. The reader is then where
+ * trace_reader_rewind would put it. */
+bool trace_reader_ending(struct trace_reader *reader, uint32_t stream, struct trace_ending *ending);
 
 /* Back to the first window, so that a second pass can be made. Definitions are read again. */
 void trace_reader_rewind(struct trace_reader *reader);

@@ -35,16 +35,11 @@ static void glance(struct trace_reader *reader, uint64_t size)
 {
     struct trace_record record;
     uint64_t calls = 0;
-    trace_reader_is_buffered(reader);
     for (uint32_t i = 0; i <= SAMPLE_STREAMS; i++) {
-        if (!trace_reader_last(reader, i, &record))
-            continue;
-        if (record.stream != i)
-            sample_die("the last event of another stream");
-        if (record.type == RECORD_EVENT && record.event.end < record.event.start)
-            sample_die("a last event that ends before it starts");
-        if (record.type == RECORD_POLLS)
-            digest_bytes(0, record.polls.polled, record.polls.count * sizeof *record.polls.polled);
+        struct trace_ending ending;
+        if (trace_reader_ending(reader, i, &ending) &&
+            (ending.end < ending.start || (ending.is_pause && ending.count > 0)))
+            sample_die("an ending that cannot be");
     }
     trace_reader_pass_events(reader);
     while (trace_reader_next(reader, &record, NULL) != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a trace tells to those who do not read all of it: slots, definitions, the last event. */
+/* What a trace tells to those who do not read all of it: slots, definitions, the end of a stream. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -85,12 +85,13 @@ Test(slots, a_call_in_flight_is_seen_with_its_start, .init = begin, .fini = end)
     trace_reader_close(reader);
 }
 
-/* Killed between the two stores with which it came out of its call. */
-Test(slots, a_call_without_a_start_is_over, .init = begin, .fini = end)
+Test(slots, a_thread_outside_is_seen_with_since_when, .init = begin, .fini = end)
 {
-    trace_slot_show(streams[0].slot, 6, 0);
+    trace_slot_show(streams[0].slot, 6, 4711);
+    trace_slot_clear(streams[0].slot, 4720);
     struct trace_reader *reader = reader_of_it();
     cr_expect_eq(trace_reader_slots(reader)[0].signature, 0);
+    cr_expect_eq(trace_reader_slots(reader)[0].start, 4720);
     trace_reader_close(reader);
 }
 
@@ -102,7 +103,7 @@ static void *come_and_go(void *slot)
     for (uint64_t n = 1; !__atomic_load_n(&stopping, __ATOMIC_RELAXED); n++) {
         uint32_t signature = 1 + n % 2;
         trace_slot_show(slot, signature, 100 * n + signature);
-        trace_slot_show(slot, 0, 100 * n + 50 + signature);
+        trace_slot_clear(slot, 100 * n + 50 + signature);
     }
     return NULL;
 }
@@ -202,35 +203,45 @@ Test(definitions, come_without_events_as_they_come_with_them, .init = begin, .fi
     trace_reader_close(passing);
 }
 
-/* --- the last event ----------------------------------------------------------------------------
+/* --- how a stream ends -------------------------------------------------------------------------
  */
 
-/* What reading everything gives as a stream's last event. */
-static struct trace_record last_of(struct trace_reader *reader, uint32_t stream)
+/* What reading everything gives; from one window, or from all. */
+static struct trace_ending ending_of(struct trace_reader *reader, uint32_t stream, bool all)
 {
-    struct trace_record record, last = {.type = RECORD_SYNC};
+    struct trace_record record;
+    struct trace_ending ending = {0};
     while (trace_reader_next(reader, &record, &err) > 0) {
-        if (record.stream == stream && (record.type == RECORD_EVENT || record.type == RECORD_POLLS))
-            last = record;
+        bool is_run = record.type == RECORD_POLLS;
+        if (record.stream == stream && record.type == RECORD_WINDOW && !all)
+            ending.count = 0;
+        if (record.stream != stream || (record.type != RECORD_EVENT && !is_run))
+            continue;
+        const struct trace_event *event = is_run ? &record.polls.event : &record.event;
+        if (ending.count == 0 || ending.signature != event->signature)
+            ending = (struct trace_ending){.signature = event->signature, .start = event->start};
+        ending.count += is_run ? record.polls.polled[0].count : 1;
+        ending.is_run = is_run;
+        ending.end = event->end;
     }
     trace_reader_rewind(reader);
-    return last;
+    return ending;
 }
 
-Test(last, is_what_reading_everything_gives, .init = begin, .fini = end)
+static void check_ending(uint32_t stream)
 {
-    for (int i = 0; i < 2; i++)
-        write_much(&streams[i]);
     struct trace_reader *reader = reader_of_it();
-    for (uint32_t i = 0; i < 2; i++) {
-        struct trace_record expected = last_of(reader, i), last;
-        cr_assert(trace_reader_last(reader, i, &last));
-        cr_expect_eq(last.type, RECORD_EVENT);
-        cr_expect_eq(last.stream, i);
-        cr_expect_eq(last.event.signature, expected.event.signature);
-        cr_expect_eq(last.event.start, expected.event.start);
-        cr_expect_eq(last.event.end, expected.event.end);
-    }
+    struct trace_ending expected = ending_of(reader, stream, true), ending;
+    if (!expected.is_run)
+        expected = ending_of(reader, stream, false);
+    cr_assert(trace_reader_ending(reader, stream, &ending));
+    cr_expect_not(ending.is_pause);
+    cr_expect_eq(ending.is_run, expected.is_run);
+    cr_expect_eq(ending.signature, expected.signature);
+    cr_expect_eq(ending.count, expected.count, "%lu instead of %lu", (unsigned long)ending.count,
+                 (unsigned long)expected.count);
+    cr_expect_eq(ending.start, expected.start);
+    cr_expect_eq(ending.end, expected.end);
     struct trace_record first;
     cr_assert_eq(trace_reader_next(reader, &first, &err), 1);
     cr_expect_eq(first.type, RECORD_WINDOW);
@@ -238,90 +249,90 @@ Test(last, is_what_reading_everything_gives, .init = begin, .fini = end)
     trace_reader_close(reader);
 }
 
-Test(last, may_be_a_run_of_polls, .init = begin, .fini = end)
+Test(ending, is_what_reading_everything_gives, .init = begin, .fini = end)
 {
-    struct trace_record last;
-    write_much(&streams[0]);
-    trace_run_begin(&streams[0], 0, now, now + 5);
-    for (int i = 1; i < 3; i++)
-        trace_run_join(&streams[0], (uint32_t)i - 1, 1, now + 10, now + 15);
-    cr_assert(trace_run_count(&streams[0], 0, now + 20, now + 25));
-    struct trace_reader *reader = reader_of_it();
-    cr_assert(trace_reader_last(reader, 0, &last));
-    cr_assert_eq(last.type, RECORD_POLLS);
-    cr_expect_eq(last.polls.event.start, now);
-    cr_expect_eq(last.polls.event.end, now + 25);
-    cr_expect_eq(last.polls.event.signature, 1);
-    cr_assert_eq(last.polls.count, 2);
-    cr_expect_eq(last.polls.polled[0].count, 3);
-    trace_reader_close(reader);
+    for (int i = 0; i < 2; i++)
+        write_much(&streams[i]);
+    check_ending(0);
+    check_ending(1);
 }
 
-Test(last, may_be_a_pause, .init = begin, .fini = end)
+/* Runs of polls that are interrupted, as by other processes, but by no other call. */
+static void poll_often(struct trace_stream *stream, int runs, uint32_t signature)
 {
-    struct trace_record last;
+    for (int i = 0; i < runs; i++) {
+        trace_run_begin(stream, signature, now, now + 1);
+        if (!trace_run_join(stream, signature, signature, now + 1, now + 2))
+            trace_run_begin(stream, signature, now + 1, now + 2);
+        now += 50;
+    }
+}
+
+Test(ending, polls_are_followed_back_through_windows, .init = begin, .fini = end)
+{
+    write_much(&streams[0]);
+    write_much(&streams[1]);
+    uint64_t start = now;
+    poll_often(&streams[0], 40000, 0);
+    struct trace_reader *reader = reader_of_it();
+    struct trace_ending ending;
+    cr_assert(trace_reader_ending(reader, 0, &ending));
+    cr_expect_eq(ending.start, start);
+    cr_expect_eq(ending.count, 80000);
+    trace_reader_close(reader);
+    check_ending(0);
+    check_ending(1);
+    call(&streams[0], define(&streams[0], "send", 1));
+    check_ending(0);
+}
+
+Test(ending, polls_of_another_signature_are_others, .init = begin, .fini = end)
+{
+    write_much(&streams[0]);
+    poll_often(&streams[0], 20000, 0);
+    poll_often(&streams[0], 20000, 1);
+    check_ending(0);
+}
+
+Test(ending, may_be_a_pause, .init = begin, .fini = end)
+{
+    struct trace_ending ending;
     call(&streams[0], define(&streams[0], "send", 1));
     trace_stream_pause(&streams[0], true, now + 5);
     struct trace_reader *reader = reader_of_it();
-    cr_assert(trace_reader_last(reader, 0, &last));
-    cr_assert_eq(last.type, RECORD_PAUSE);
-    cr_expect(last.pause.paused);
+    cr_assert(trace_reader_ending(reader, 0, &ending));
+    cr_expect(ending.is_pause);
+    cr_expect_eq(ending.count, 0);
+    cr_expect_eq(ending.start, now + 5);
+    trace_reader_close(reader);
+    trace_stream_pause(&streams[0], false, now + 9);
+    reader = reader_of_it();
+    cr_assert(trace_reader_ending(reader, 0, &ending));
+    cr_expect_not(ending.is_pause);
+    cr_expect_eq(ending.count, 0);
+    cr_expect_eq(ending.end, now + 9);
     trace_reader_close(reader);
 }
 
-Test(last, is_found_before_a_window_that_has_none_yet, .init = begin, .fini = end)
+Test(ending, is_found_before_a_window_that_has_nothing_yet, .init = begin, .fini = end)
 {
-    struct trace_record last;
+    struct trace_ending ending;
     call(&streams[0], define(&streams[0], "send", 1));
     cr_assert(trace_stream_turn(&streams[0], 0));
     struct trace_reader *reader = reader_of_it();
-    cr_assert(trace_reader_last(reader, 0, &last));
-    cr_assert_eq(last.type, RECORD_EVENT);
-    cr_expect_eq(last.event.end, now);
-    cr_expect_not(trace_reader_last(reader, 1, &last), "a stream without a window");
-    cr_expect_not(trace_reader_last(reader, 4711, &last), "a stream that is none");
+    cr_assert(trace_reader_ending(reader, 0, &ending));
+    cr_expect_eq(ending.count, 1);
+    cr_expect_eq(ending.end, now);
+    cr_expect_not(trace_reader_ending(reader, 1, &ending), "a stream without a window");
+    cr_expect_not(trace_reader_ending(reader, 4711, &ending), "a stream that is none");
     trace_reader_close(reader);
 }
 
-Test(last, is_not_there_before_the_first_call, .init = begin, .fini = end)
+Test(ending, is_not_there_before_the_first_call, .init = begin, .fini = end)
 {
-    struct trace_record last;
+    struct trace_ending ending;
     define(&streams[0], "send", 1);
     struct trace_reader *reader = reader_of_it();
-    cr_expect_not(trace_reader_last(reader, 0, &last));
+    cr_expect_not(trace_reader_ending(reader, 0, &ending));
     trace_reader_close(reader);
-}
-
-/* --- mapped or not -----------------------------------------------------------------------------
- */
-
-static bool is_buffered(void)
-{
-    struct trace_reader *reader = reader_of_it();
-    bool buffered = trace_reader_is_buffered(reader);
-    trace_reader_close(reader);
-    return buffered;
-}
-
-Test(buffered, a_mapped_trace_is_not, .init = begin, .fini = end)
-{
-    cr_assert(writer.mapped, "no file system here whose traces are mapped");
-    cr_expect_not(is_buffered(), "before the first window");
-    write_much(&streams[0]);
-    cr_expect_not(is_buffered());
-    trace_stream_close(&streams[0]);
-    cr_expect_not(is_buffered(), "with a closed stream at its end");
-}
-
-Test(buffered, one_that_is_written_window_by_window_is, .init = begin, .fini = end)
-{
-    writer.mapped = false;
-    call(&streams[0], define(&streams[0], "send", 1));
-    cr_expect(is_buffered());
-    write_much(&streams[0]);
-    trace_stream_flush(&streams[0]);
-    cr_expect(is_buffered());
-    trace_stream_close(&streams[0]);
-    trace_writer_close(&writer);
-    cr_expect_not(is_buffered(), "it is complete now");
 }
