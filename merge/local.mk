@@ -7,6 +7,7 @@ libmerge_la_SOURCES = \
 	merge/clock.c merge/clock.h \
 	merge/communicators.c merge/communicators.h \
 	merge/duration.c merge/duration.h \
+	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
 	merge/hosts.c merge/hosts.h \
@@ -19,6 +20,7 @@ libmerge_la_SOURCES = \
 	merge/progress.c merge/progress.h \
 	merge/publish.c merge/publish.h \
 	merge/rank.c merge/rank.h \
+	merge/rank_end.c merge/rank_end.h \
 	merge/run.c merge/run.h \
 	merge/tally.c merge/tally.h \
 	merge/unrecorded.c merge/unrecorded.h \

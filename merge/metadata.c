@@ -138,6 +138,8 @@ static int write_health(const struct metadata *metadata, struct profile_writer *
                                       err) < 0)
             return -1;
     }
+    if (profile_writer_set_text(writer, "scope_profile_ends", metadata->ends, err) < 0)
+        return -1;
     if (metadata->paused_ns != 0 &&
         profile_writer_set_number(writer, "scope_profile_paused_ns", metadata->paused_ns, err) < 0)
         return -1;

@@ -11,6 +11,7 @@
 #include "merge/communicators.h"
 #include "merge/lane.h"
 #include "merge/names.h"
+#include "merge/rank_end.h"
 #include "merge/tally.h"
 #include "schema/error.h"
 #include "schema/mpi_kind.h"
@@ -74,6 +75,9 @@ struct rank {
 
     int host;          /* in the merge's hosts */
     int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */
+
+    struct rank_end end; /* these two are known once hosts are aligned */
+    char end_text[RANK_END_TEXT];
 
     /* The second pass adds these. */
     struct tally failures; /* by region of the fold and error class */

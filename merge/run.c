@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run directory: its job record, its worlds, and the traces in them. */
+/* A run directory: its records, its worlds, and the traces in them. */
 #define _GNU_SOURCE
 #include "merge/run.h"
 
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/exit_record.h"
 #include "schema/trace_reader.h"
 
 static bool is_trace_name(const char *name)
@@ -87,7 +88,7 @@ static void release_world(struct run_world *world)
         close(world->fd);
 }
 
-/* What take_world needs: the run, and where an error goes. */
+/* What take_name needs: the run, and where an error goes. */
 struct listing {
     struct run *run;
     struct error *err;
@@ -103,9 +104,8 @@ static int keep_world(struct run *run, struct run_world *world)
     return 0;
 }
 
-static int take_world(void *data, const char *name)
+static int take_world(const struct listing *listing, const char *name)
 {
-    struct listing *listing = data;
     struct run_world world = {.first_realtime = INT64_MAX};
     world.fd = openat(listing->run->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (world.fd < 0)
@@ -122,6 +122,17 @@ static int take_world(void *data, const char *name)
     }
     qsort(world.files, world.file_count, sizeof(*world.files), compare_files);
     return 0;
+}
+
+static int take_name(void *data, const char *name)
+{
+    const struct listing *listing = data;
+    struct stat info;
+    bool is_directory = fstatat(listing->run->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                        S_ISDIR(info.st_mode);
+    if (is_directory)
+        return take_world(listing, name);
+    return exits_is_name(name) ? exits_add_file(&listing->run->exits, listing->run->fd, name) : 0;
 }
 
 static void find_first_instant(struct run_world *world)
@@ -144,6 +155,16 @@ static int compare_worlds(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+static int list(struct run *run, struct error *err)
+{
+    struct listing listing = {.run = run, .err = err};
+    if (!run->path)
+        return error_set(err, "out of memory");
+    if (for_each_name(run->fd, take_name, &listing, err) < 0)
+        return -1;
+    return exits_settle(&run->exits) < 0 ? error_set(err, "out of memory") : 0;
+}
+
 int run_open(struct run *run, const char *path, struct error *err)
 {
     *run = (struct run){.path = strdup(path)};
@@ -155,8 +176,7 @@ int run_open(struct run *run, const char *path, struct error *err)
         errno = reason;
         return -1;
     }
-    struct listing listing = {.run = run, .err = err};
-    if (!run->path || for_each_name(run->fd, take_world, &listing, err) < 0) {
+    if (list(run, err) < 0) {
         run_release(run);
         errno = 0;
         return -1;
@@ -184,16 +204,31 @@ static int remove_world(const struct run *run, const struct run_world *world, st
     return 0;
 }
 
+static int remove_records(const struct run *run, struct error *err)
+{
+    char name[EXIT_RECORD_NAME_SIZE];
+    bool has_job = run->job_problem.text[0] == '\0'; /* else the file may be someone's own */
+    if (has_job && unlinkat(run->fd, JOB_RECORD_NAME, 0) < 0 && errno != ENOENT)
+        return error_set(err, "cannot remove %s/" JOB_RECORD_NAME ": %s", run->path,
+                         strerror(errno));
+    if (run->exits.problem_count > 0) /* likewise */
+        return 0;
+    for (size_t i = 0; i < run->exits.node_count; i++) {
+        if (exit_record_name(run->exits.nodes[i], name) == 0 && unlinkat(run->fd, name, 0) < 0 &&
+            errno != ENOENT)
+            return error_set(err, "cannot remove %s/%s: %s", run->path, name, strerror(errno));
+    }
+    return 0;
+}
+
 int run_remove(struct run *run, struct error *err)
 {
     for (size_t i = 0; i < run->world_count; i++) {
         if (remove_world(run, &run->worlds[i], err) < 0)
             return -1;
     }
-    bool has_record = run->job_problem.text[0] == '\0'; /* else the file may be someone's own */
-    if (has_record && unlinkat(run->fd, JOB_RECORD_NAME, 0) < 0 && errno != ENOENT)
-        return error_set(err, "cannot remove %s/" JOB_RECORD_NAME ": %s", run->path,
-                         strerror(errno));
+    if (remove_records(run, err) < 0)
+        return -1;
     if (rmdir(run->path) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
         return error_set(err, "cannot remove %s: %s", run->path, strerror(errno));
     return 0;
@@ -206,6 +241,7 @@ void run_release(struct run *run)
     free(run->worlds);
     free(run->path);
     job_record_release(&run->job);
+    exits_release(&run->exits);
     if (run->fd >= 0)
         close(run->fd);
     *run = (struct run){.fd = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run directory: its job record, its worlds, and the traces in them. */
+/* A run directory: its records, its worlds, and the traces in them. */
 #ifndef SCOPE_RUN_H
 #define SCOPE_RUN_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merge/exits.h"
 #include "schema/error.h"
 #include "schema/job_record.h"
 
@@ -25,6 +26,7 @@ struct run {
     int fd;
     struct job_record job;
     struct error job_problem; /* why there is no job record; "" if there is one */
+    struct exits exits;
     struct run_world *worlds; /* that hold traces, by first instant */
     size_t world_count;
 };
@@ -34,8 +36,8 @@ struct run {
  */
 int run_open(struct run *run, const char *path, struct error *err);
 
-/* Removes what is ours: traces, world directories, job record, the directory itself. What else is
- * in it stays, and the directories around it. Returns 0, or -1 and err for what could not be
+/* Removes what is ours: traces, world directories, records, the directory itself. What else is in
+ * it stays, and the directories around it. Returns 0, or -1 and err for what could not be
  * removed. */
 int run_remove(struct run *run, struct error *err);
 

@@ -276,6 +276,8 @@ static void merge_world(const struct settings *settings, const struct run *run, 
                              &result, &err);
     }
     losses_finish(&losses);
+    if (settings->verbose && result.ends[0])
+        fprintf(stderr, "sp-merge: how they ended: %s\n", result.ends);
     if (status == WORLD_NOTHING || status == WORLD_FAILED) {
         outcome->problem = err;
         if (!settings->automatic)

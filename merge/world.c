@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/duration.h"
 #include "merge/fold.h"
 #include "merge/hosts.h"
 #include "merge/metadata.h"
@@ -42,11 +43,41 @@ static int no_memory(const struct merge *merge)
 /* --- first pass --------------------------------------------------------------------------------
  */
 
+/* "; killed by signal 11 (SIGSEGV), 31.2 s after the start", if the end is known and no normal one. */
+static void describe_end(const struct rank *rank, const char *before, char *text, size_t size)
+{
+    char clause[RANK_END_TEXT], time[DURATION_SIZE];
+    text[0] = '\0';
+    if (rank->end.of == END_UNSEEN || rank_end_is_normal(&rank->end, rank->state_page.phase))
+        return;
+    rank_end_clause(&rank->end, rank->state_page.phase, clause);
+    snprintf(text, size, "%s%s, %s after the start", before, clause,
+             duration_print(rank->end.ns, time));
+}
+
+/* A rank without MPI_Finalize: how it ended, or else how far its trace goes. */
+static void tell_cut_off(const struct merge *merge, const struct rank *rank)
+{
+    uint32_t number = rank->header.rank;
+    size_t hint = 0;
+    char end[2 * RANK_END_TEXT];
+    describe_end(rank, "", end, sizeof(end));
+    if (end[0])
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s%s", number, end,
+                   rank->in_flight[0] ? ", in " : "", rank->in_flight);
+    else
+        losses_add(merge->losses,
+                   "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record",
+                   number, 1e-9 * (double)rank_ns(rank, rank->last_ticks, &hint),
+                   rank->in_flight[0] ? ", rank was in " : "", rank->in_flight);
+}
+
 static void tell_loss(const struct merge *merge, const struct rank *rank)
 {
     const char *world = merge->world->name;
     uint32_t number = rank->header.rank;
-    char unrecorded[UNRECORDED_TEXT];
+    char unrecorded[UNRECORDED_TEXT], end[2 * RANK_END_TEXT];
+    describe_end(rank, "; ", end, sizeof(end));
     switch (rank->state) {
     case RANK_COMPLETE:
     case RANK_MISSING:
@@ -55,20 +86,15 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
         losses_add(merge->losses, "%s/%s", world, rank->problem.text);
         return;
     case RANK_DAMAGED:
-        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there",
-                   number, world, rank->problem.text);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there%s",
+                   number, world, rank->problem.text, end);
         return;
     case RANK_STOPPED:
         unrecorded_tell(rank, unrecorded);
-        losses_add(merge->losses, "rank %" PRIu32 ": %s", number, unrecorded);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s", number, unrecorded, end);
         return;
-    case RANK_CUT_OFF: {
-        size_t hint = 0;
-        int64_t ns = rank_ns(rank, rank->last_ticks, &hint);
-        losses_add(merge->losses, "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s",
-                   number, 1e-9 * (double)ns, rank->in_flight[0] ? ", rank was in " : "",
-                   rank->in_flight);
-    }
+    case RANK_CUT_OFF:
+        tell_cut_off(merge, rank);
     }
 }
 
@@ -127,6 +153,24 @@ static int place_on_timeline(struct merge *merge)
     return 0;
 }
 
+/* An end is put on the timeline, so that follows after the hosts are on one. */
+static void settle_ends(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        struct rank *rank = &merge->ranks[i];
+        size_t hint = 0;
+        if (!rank_is_usable(rank)) {
+            rank->end = (struct rank_end){.of = END_UNSEEN, .status = -1, .ns = -1};
+            strcpy(rank->end_text, "unknown: unreadable trace");
+            continue;
+        }
+        rank->end = exits_find(&merge->run->exits, &rank->header);
+        rank_end_place(&rank->end, rank->offset_ns, merge->epoch_ns,
+                       rank_ns(rank, rank->last_ticks, &hint));
+        rank_end_text(&rank->end, rank->state_page.phase, rank->end_text);
+    }
+}
+
 /* --- what is told of ranks ---------------------------------------------------------------------
  */
 
@@ -158,6 +202,9 @@ static void tell_losses(struct merge *merge)
     if (merge->run->job_problem.text[0])
         losses_add(merge->losses, "%s: what is known of the job will be missing",
                    merge->run->job_problem.text);
+    if (merge->run->exits.problem_count > 0)
+        losses_add(merge->losses, "%s: how some ranks ended may be missing",
+                   merge->run->exits.problem.text);
 }
 
 static void describe_rank(const struct rank *rank, uint32_t number, struct profile_rank *row)
@@ -174,7 +221,10 @@ static void describe_rank(const struct rank *rank, uint32_t number, struct profi
         .events = usable ? rank->events : 0,
         .dropped = rank->dropped,
         .trace_bytes = rank->bytes,
-        .end_ns = usable ? rank_ns(rank, rank->last_ticks, &hint) : -1,
+        .last_ns = usable ? rank_ns(rank, rank->last_ticks, &hint) : -1,
+        .end = rank->end_text,
+        .end_status = rank->end.status,
+        .end_ns = rank->end.ns,
         .clock_offset_ns = usable ? rank->offset_ns : 0,
     };
 }
@@ -182,7 +232,22 @@ static void describe_rank(const struct rank *rank, uint32_t number, struct profi
 static void describe_missing(uint32_t number, struct profile_rank *row)
 {
     *row = (struct profile_rank){
-        .rank = number, .state = rank_state_word(RANK_MISSING), .pid = -1, .end_ns = -1};
+        .rank = number,
+        .state = rank_state_word(RANK_MISSING),
+        .pid = -1,
+        .last_ns = -1,
+        .end = "unknown: no trace",
+        .end_status = -1,
+        .end_ns = -1,
+    };
+}
+
+static void sum_ends(struct world_result *result, const struct profile_rank *rows, size_t count)
+{
+    struct rank_groups groups = {.count = 0};
+    for (size_t i = 0; i < count; i++)
+        rank_groups_add(&groups, rows[i].rank, rows[i].end);
+    rank_groups_print(&groups, result->ends);
 }
 
 /* One row for every rank of the world; missing ones while they are few enough to list. */
@@ -204,6 +269,7 @@ static int write_ranks(const struct merge *merge, struct profile_writer *writer)
     }
     for (; missing > 0; missing--)
         describe_missing((uint32_t)expected++, &rows[count++]);
+    sum_ends(merge->result, rows, count);
     int status = profile_writer_ranks(writer, rows, count, merge->err);
     free(rows);
     return status;
@@ -338,6 +404,7 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
         .paused_ns = sum_pauses(merge),
         .finalize_ns = merge->end_ns,
         .epoch_ns = merge->epoch_ns,
+        .ends = merge->result->ends,
     };
     return metadata_write(&metadata, writer, merge->err);
 }
@@ -360,8 +427,8 @@ static int write_events(struct merge *merge, struct profile_writer *writer)
 
 static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
-    if (write_events(merge, writer) < 0 || write_metadata(merge, writer) < 0 ||
-        write_ranks(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
+    if (write_events(merge, writer) < 0 || write_ranks(merge, writer) < 0 ||
+        write_metadata(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
         write_pauses(merge, writer) < 0)
         return -1;
     return write_threads(merge, writer);
@@ -414,6 +481,7 @@ static enum world_status merge_into(struct merge *merge, const char *path)
         return WORLD_NOTHING;
     if (place_on_timeline(merge) < 0)
         return WORLD_FAILED;
+    settle_ends(merge);
     progress_clear(&merge->progress);
     tell_losses(merge);
     if (communicators_settle(&merge->vocabulary.communicators) < 0) {

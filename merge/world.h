@@ -10,6 +10,7 @@
 #include "merge/rank.h"
 #include "merge/run.h"
 #include "schema/error.h"
+#include "schema/rank_groups.h"
 
 enum world_status {
     WORLD_COMPLETE = 0,
@@ -22,6 +23,7 @@ struct world_result {
     uint64_t world_size;
     uint64_t calls;                    /* MPI calls the file tells of, each poll one */
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
+    char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
 };
 
 /* Merges world into a new file at path (see publish.h). Each loss is told through losses, which

@@ -98,6 +98,23 @@ static struct json_object *failed_array(const struct functions *failed)
     return array;
 }
 
+/* How ranks ended; also those of which there is nothing else. */
+static struct json_object *ends_array(const struct summary *summary)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < summary->end_count; i++) {
+        const struct profile_end *end = summary->ends[i];
+        struct json_object *object = json_object_new_object();
+        set(object, "rank", json_object_new_int64(end->rank));
+        set(object, "state", json_object_new_string(end->state));
+        set(object, "end", json_object_new_string(end->text));
+        set(object, "end_status", end->status < 0 ? NULL : json_object_new_int64(end->status));
+        set(object, "end_ns", end->ns < 0 ? NULL : json_object_new_int64(end->ns));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
 int json_print(FILE *out, const char *path, const struct profile *profile,
                const struct summary *summary, size_t top, struct error *err)
 {
@@ -113,6 +130,7 @@ int json_print(FILE *out, const char *path, const struct profile *profile,
     set(root, "pauses", json_object_new_int64((int64_t)summary->pauses));
     set(root, "paused_ns", time_ns(summary->paused));
     set(root, "metadata", metadata_object(profile));
+    set(root, "ends", ends_array(summary));
     set(root, "ranks", ranks_array(summary));
     set(root, "regions", regions_array(summary, top));
     const char *text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY |

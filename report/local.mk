@@ -5,6 +5,7 @@ sp_report_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2 $(JSONC_CFLAGS)
 sp_report_LDFLAGS = $(SP_LDHARDEN)
 sp_report_LDADD = libprofile.la libtrace.la $(JSONC_LIBS)
 sp_report_SOURCES = report/sp_report.c \
+	report/ends.c report/ends.h \
 	report/fence.c report/fence.h \
 	report/functions.c report/functions.h \
 	report/json.c report/json.h \

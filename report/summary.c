@@ -166,6 +166,19 @@ static void add_pauses(struct summary *summary, const struct profile *profile,
         summary->paused = (double)all->number;
 }
 
+static int add_ends(struct summary *summary, const struct profile *profile,
+                    const struct rank_set *set)
+{
+    summary->ends = calloc(profile->end_count + 1, sizeof(*summary->ends));
+    if (!summary->ends)
+        return -1;
+    for (size_t i = 0; i < profile->end_count; i++) {
+        if (rank_set_has(set, profile->ends[i].rank))
+            summary->ends[summary->end_count++] = &profile->ends[i];
+    }
+    return 0;
+}
+
 static int compare_regions(const void *left, const void *right)
 {
     const struct summary_region *a = left, *b = right;
@@ -197,7 +210,7 @@ int summary_make(struct summary *summary, const struct profile *profile, const s
     const struct profile_row **rows = calloc(profile->row_count + 1, sizeof(*rows));
     summary->ranks = calloc(profile->row_count + 1, sizeof(*summary->ranks));
     summary->regions = calloc(profile->name_count + 1, sizeof(*summary->regions));
-    if (!rows || !summary->ranks || !summary->regions) {
+    if (!rows || !summary->ranks || !summary->regions || add_ends(summary, profile, set) < 0) {
         free(rows);
         summary_release(summary);
         return error_set(err, "out of memory");
@@ -227,6 +240,7 @@ void summary_release(struct summary *summary)
 {
     free(summary->ranks);
     free(summary->regions);
+    free(summary->ends);
     functions_release(&summary->polls);
     functions_release(&summary->unrecorded);
     functions_release(&summary->failed);

@@ -41,9 +41,11 @@ struct summary {
     struct functions polls, unrecorded, failed;
     uint64_t pauses, paused_ranks;
     double paused; /* ns, all ranks together */
+    const struct profile_end **ends;
+    size_t end_count;
 };
 
-/* Sums up the rows of the ranks in set. Returns 0 and *summary (its names belong to profile), to be
+/* Sums up the rows of the ranks in set. Returns 0 and *summary (names and ends are profile's), to be
  * released, or -1 and err (memory). */
 int summary_make(struct summary *summary, const struct profile *profile, const struct rank_set *set,
                  struct error *err);

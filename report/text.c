@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "report/ends.h"
 #include "report/line.h"
 #include "report/short_name.h"
 #include "report/table.h"
@@ -135,6 +136,13 @@ static void print_health(FILE *out, const struct profile *profile, const struct 
         print_sentence(out, "Losses", sentence, layout);
 }
 
+static void print_ends(FILE *out, const struct summary *summary, const struct text_layout *layout)
+{
+    char sentence[RANK_GROUPS_SENTENCE];
+    if (ends_sentence(summary->ends, summary->end_count, sentence))
+        print_sentence(out, "Ends", sentence, layout);
+}
+
 static void print_size(FILE *out, const struct profile *profile, const struct summary *summary,
                        const struct text_layout *layout)
 {
@@ -221,6 +229,7 @@ static void print_head(FILE *out, const char *path, const struct profile *profil
     print_attribute(out, profile, "Time", "timestamp", layout);
     print_attribute(out, profile, "MPI", "mpi_library_version", layout);
     print_health(out, profile, layout);
+    print_ends(out, summary, layout);
     print_size(out, profile, summary, layout);
     print_counts(out, "Polls", &summary->polls, "found nothing yet",
                  "among the regions below, polls in a row are one call", layout);

@@ -34,5 +34,6 @@ libprofile_la_SOURCES = \
 	schema/profile_reader.c schema/profile_reader.h \
 	schema/profile_row.c schema/profile_row.h \
 	schema/profile_writer.c schema/profile_writer.h \
+	schema/rank_groups.c schema/rank_groups.h \
 	schema/streams.c schema/streams.h
 endif

@@ -684,10 +684,11 @@ static bool is_aggregate(const struct source *source)
 /* --- our own tables ----------------------------------------------------------------------------
  */
 
-static int read_regions(const struct source *source, const char *path, uint64_t expected,
-                        char ***regions, size_t *count, struct error *err)
+/* The texts of a table's column, one for each of its rows. */
+static int read_column_texts(const struct source *source, const char *path, uint64_t expected,
+                             char ***texts, size_t *count, struct error *err)
 {
-    if (read_texts(source, path, regions, count, err) < 0)
+    if (read_texts(source, path, texts, count, err) < 0)
         return -1;
     return *count == expected
                ? 0
@@ -705,7 +706,7 @@ static int read_counts(const struct source *source, const char *path,
     int status = read_table(source, &rows, plan, 3, err);
     counts->rows = rows.memory;
     if (status < 0 ||
-        read_regions(source, regions, rows.count, &counts->regions, &counts->count, err) < 0)
+        read_column_texts(source, regions, rows.count, &counts->regions, &counts->count, err) < 0)
         return -1;
     for (size_t i = 0; i < counts->count; i++)
         counts->rows[i].region = counts->regions[i];
@@ -748,8 +749,8 @@ static int read_failed(const struct source *source, struct profile *profile, str
     int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
     profile->failed = rows.memory;
     if (status < 0 ||
-        read_regions(source, "/scope_profile/failed/regions", rows.count, &profile->failed_regions,
-                     &profile->failed_count, err) < 0)
+        read_column_texts(source, "/scope_profile/failed/regions", rows.count,
+                          &profile->failed_regions, &profile->failed_count, err) < 0)
         return -1;
     for (size_t i = 0; i < profile->failed_count; i++)
         profile->failed[i].region = profile->failed_regions[i];
@@ -774,6 +775,33 @@ static int read_pauses(const struct source *source, struct profile *profile, str
     return status;
 }
 
+static int read_ends(const struct source *source, struct profile *profile, struct error *err)
+{
+#define FIELD(field) offsetof(struct profile_end, field)
+    static const struct number_plan plan[] = {
+        {"/scope_profile/ranks/rank", FIELD(rank), NARROW},
+        {"/scope_profile/ranks/end_status", FIELD(status), NARROW_SIGNED},
+        {"/scope_profile/ranks/end_ns", FIELD(ns), WIDE},
+    };
+#undef FIELD
+    struct rows rows = {.size = sizeof(*profile->ends)};
+    if (!path_exists(source, "/scope_profile/ranks/end"))
+        return 0;
+    int status = read_table(source, &rows, plan, COUNT_OF(plan), err);
+    profile->ends = rows.memory;
+    if (status < 0 ||
+        read_column_texts(source, "/scope_profile/ranks/state", rows.count, &profile->end_states,
+                          &profile->state_count, err) < 0 ||
+        read_column_texts(source, "/scope_profile/ranks/end", rows.count, &profile->end_texts,
+                          &profile->end_count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < profile->end_count; i++) {
+        profile->ends[i].state = profile->end_states[i];
+        profile->ends[i].text = profile->end_texts[i];
+    }
+    return 0;
+}
+
 /* --- the file ----------------------------------------------------------------------------------
  */
 
@@ -782,7 +810,8 @@ static int read_all(const struct source *source, struct profile *profile, struct
     if (read_schema(source, profile, err) < 0 || read_metadata(source, profile, err) < 0 ||
         read_texts(source, "/region_table/names", &profile->names, &profile->name_count, err) < 0 ||
         read_index(source, profile, err) < 0 || read_all_counts(source, profile, err) < 0 ||
-        read_failed(source, profile, err) < 0 || read_pauses(source, profile, err) < 0)
+        read_failed(source, profile, err) < 0 || read_pauses(source, profile, err) < 0 ||
+        read_ends(source, profile, err) < 0)
         return -1;
     int status = is_aggregate(source) ? read_aggregate(source, profile, err)
                                       : read_columnar(source, profile, err);
@@ -837,6 +866,8 @@ void profile_release(struct profile *profile)
     release_counts(&profile->polls);
     release_counts(&profile->unrecorded);
     free_texts(profile->failed_regions, profile->failed_count);
+    free_texts(profile->end_states, profile->state_count);
+    free_texts(profile->end_texts, profile->end_count);
     for (size_t i = 0; i < profile->attribute_count; i++) {
         free(profile->attributes[i].name);
         free(profile->attributes[i].text);
@@ -845,5 +876,6 @@ void profile_release(struct profile *profile)
     free(profile->rows);
     free(profile->failed);
     free(profile->pauses);
+    free(profile->ends);
     memset(profile, 0, sizeof(*profile));
 }

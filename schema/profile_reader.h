@@ -39,13 +39,16 @@ struct profile {
     size_t row_count;
     struct profile_attribute *attributes;
     size_t attribute_count;
-    struct profile_counts polls, unrecorded; /* these and the next two: none where the file has no
+    struct profile_counts polls, unrecorded; /* these and the next three: none where the file has no
                                                 such table */
     struct profile_failed *failed;
     size_t failed_count;
     char **failed_regions; /* what the rows point to */
     struct profile_pause *pauses;
     size_t pause_count;
+    struct profile_end *ends;
+    size_t end_count, state_count; /* equal */
+    char **end_states, **end_texts; /* what the rows point to */
 };
 
 /* Returns 0 and *profile, to be given to profile_release, or -1 and err, which names the file. In

@@ -47,6 +47,14 @@ struct profile_pause {
     int64_t start_ns, duration_ns;
 };
 
+/* How a rank ended: what a row of /scope_profile/ranks says of it. */
+struct profile_end {
+    uint32_t rank;
+    const char *state, *text; /* "complete", "normal"; "cut off", "exit status 3 ..." */
+    int32_t status;           /* as waitpid(2) has it; -1 unknown */
+    int64_t ns;               /* -1 unknown */
+};
+
 /* The sum of two times; wraps where a hostile file makes it overflow, which real ones are far from.
  */
 int64_t profile_add(int64_t left, int64_t right);

@@ -592,7 +592,10 @@ PICK(rank_threads, struct profile_rank, uint32_t, threads)
 PICK(rank_events, struct profile_rank, uint64_t, events)
 PICK(rank_dropped, struct profile_rank, uint64_t, dropped)
 PICK(rank_bytes, struct profile_rank, uint64_t, trace_bytes)
-PICK(rank_end, struct profile_rank, int64_t, end_ns)
+PICK(rank_last, struct profile_rank, int64_t, last_ns)
+PICK(rank_end, struct profile_rank, const char *, end)
+PICK(rank_end_status, struct profile_rank, int32_t, end_status)
+PICK(rank_end_ns, struct profile_rank, int64_t, end_ns)
 PICK(rank_offset, struct profile_rank, int64_t, clock_offset_ns)
 
 int profile_writer_ranks(struct profile_writer *writer, const struct profile_rank *ranks,
@@ -608,7 +611,10 @@ int profile_writer_ranks(struct profile_writer *writer, const struct profile_ran
         {"events", U64, pick_rank_events},
         {"dropped", U64, pick_rank_dropped},
         {"trace_bytes", U64, pick_rank_bytes},
-        {"end_ns", I64, pick_rank_end},
+        {"last_ns", I64, pick_rank_last},
+        {"end", TEXT, pick_rank_end},
+        {"end_status", I32, pick_rank_end_status},
+        {"end_ns", I64, pick_rank_end_ns},
         {"clock_offset_ns", I64, pick_rank_offset},
     };
     return write_table(writer, "/scope_profile/ranks", plan, COUNT_OF(plan), ranks, count, err);

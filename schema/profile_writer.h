@@ -33,7 +33,10 @@ struct profile_rank {
     int32_t pid;
     uint32_t threads; /* that called MPI */
     uint64_t events, dropped, trace_bytes;
-    int64_t end_ns;          /* last sign of life on the timeline of the file */
+    int64_t last_ns;         /* last sign of life on the timeline of the file; -1 unknown */
+    const char *end;         /* how it ended: "normal", ... */
+    int32_t end_status;      /* as waitpid(2) has it; -1 unknown */
+    int64_t end_ns;          /* when; -1 unknown */
     int64_t clock_offset_ns; /* what was added to the rank's CLOCK_MONOTONIC */
 };
 

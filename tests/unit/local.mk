@@ -74,7 +74,7 @@ EXTRA_DIST += $(MERGE_TAP) tests/unit/check_profile.py \
 make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
-MERGE_TESTS = test_region_label test_profile_writer test_clock test_flight test_fold \
+MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
 	test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
@@ -87,6 +87,9 @@ test_profile_writer_LDADD = libprofile.la libtrace.la $(HDF5_LIBS) $(CRITERION_L
 test_clock_SOURCES = tests/unit/test_clock.c
 test_clock_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_clock_LDADD = libmerge.la $(CRITERION_LIBS)
+test_exits_SOURCES = tests/unit/test_exits.c
+test_exits_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_exits_LDADD = libmerge.la $(CRITERION_LIBS)
 test_flight_SOURCES = tests/unit/test_flight.c
 test_flight_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_flight_LDADD = libmerge.la $(CRITERION_LIBS)

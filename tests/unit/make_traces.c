@@ -6,6 +6,8 @@
  *       init     likewise, with MPI_Init and an MPI_Finalize that takes longer than the session
  *       polls    likewise, with polls that find nothing, failed calls, pauses, an intercommunicator
  *       full     likewise, no trace has room for the last calls, each for another reason
+ *       ends     eight such ranks, with exit records: the ends are in a table below
+ *       launched likewise four ranks, with the record of what sp-run started
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
  *       names    one rank whose regions have names of many lengths, the longest ones included
@@ -22,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/exit_record.h"
 #include "schema/job_record.h"
 #include "schema/trace_statistics.h"
 #include "schema/trace_writer.h"
@@ -103,6 +106,7 @@ static void begin_rank(struct maker *maker, int dirfd, uint32_t rank, uint32_t s
     struct trace_header header = {.rank = rank,
                                   .world_size = size,
                                   .pid = 1000 + (int32_t)rank,
+                                  .local_rank = (int32_t)rank / 2,
                                   .node_id = (int32_t)rank % 2,
                                   .clock_source = CLOCK_SOURCE_MONOTONIC};
     shift = rank % 2 ? HOST_SHIFT : 0;
@@ -276,6 +280,75 @@ static void make_unrecorded(struct maker *maker, uint32_t rank, uint32_t size)
     maker->stream.slot->dropped = rank == 2 ? 0 : rank == 3 ? 15 : 13;
 }
 
+/* How the ranks of "ends" end. */
+static const struct end {
+    bool finalised;
+    int status;           /* -1: no record */
+    bool is_task;         /* of the task that started the rank */
+    const char *host_key; /* NULL: of the rank */
+    int64_t at;           /* ns after the job's beginning */
+} ends[] = {
+    {true, 0, .at = SECOND},
+    {true, 3 << 8, .at = 100}, /* clocks that are not exact: before the last sign of life */
+    {false, 9, .at = 20 * SECOND},
+    {false, 0, .at = 2 * SECOND},
+    {false, 11 | 128, .is_task = true, .at = 3 * SECOND},
+    {false, -1, .at = 0},
+    {true, 0, .is_task = true, .at = 4 * SECOND},
+    {true, 7 << 8, .host_key = "another clock", .at = 30 * SECOND},
+};
+enum { ENDS = sizeof(ends) / sizeof(*ends) };
+
+static void add_exit(int run, const char *node, const struct exit_record *record)
+{
+    char name[EXIT_RECORD_NAME_SIZE], line[EXIT_RECORD_LINE_SIZE];
+    size_t length = exit_record_print(record, line);
+    if (exit_record_name(node, name) < 0 || exit_record_append(run, name, line, length) < 0)
+        die("cannot write an exit record");
+}
+
+static void make_exits(int run)
+{
+    for (int rank = 0; rank < ENDS; rank++) {
+        const struct end *end = &ends[rank];
+        char node[16];
+        if (end->status < 0)
+            continue;
+        struct exit_record record = {
+            .task = rank,
+            .local = rank / 2,
+            .pid = (end->is_task ? 500 : 1000) + rank,
+            .status = end->status,
+            .realtime_ns = realtime + end->at,
+            .monotonic_ns = end->host_key ? 77 : end->at + (rank % 2 ? HOST_SHIFT : 0),
+        };
+        snprintf(node, sizeof(node), "node%d", rank % 2);
+        snprintf(record.host, sizeof(record.host), "boot-%s", node);
+        if (end->host_key)
+            strcpy(record.host, end->host_key);
+        add_exit(run, node, &record);
+    }
+}
+
+static void make_launcher_exit(int run)
+{
+    struct exit_record record = {.task = -1,
+                                 .local = -1,
+                                 .pid = 400,
+                                 .status = 137 << 8,
+                                 .realtime_ns = realtime + SECOND,
+                                 .monotonic_ns = SECOND,
+                                 .host = "boot-node0"};
+    add_exit(run, "node0", &record);
+}
+
+static bool comes_to_finalize(const char *kind, uint32_t rank)
+{
+    if (strcmp(kind, "ends") == 0)
+        return ends[rank].finalised;
+    return rank != 2 || (strcmp(kind, "cut") != 0 && strcmp(kind, "launched") != 0);
+}
+
 /* What every rank of "plain" does: the numbers are in merge.t. */
 static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
 {
@@ -317,7 +390,7 @@ static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
         call(stream, define(&maker, stream, FINALIZE, -1, -1, -1, -1, -1), 7000 + rank, 27000);
     }
     now = 7000 + rank;
-    end_rank(&maker, strcmp(kind, "cut") != 0 || rank != 2);
+    end_rank(&maker, comes_to_finalize(kind, rank));
 }
 
 static int make_directory(int at, const char *name)
@@ -401,7 +474,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage: make_traces RUNDIR "
-            "plain|threads|init|polls|full|cut|worlds|names|ranks N|large [N]");
+            "plain|threads|init|polls|full|ends|launched|cut|worlds|names|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {
@@ -418,7 +491,15 @@ int main(int argc, char **argv)
         make_world(make_directory(run, "a-later.0"), 3, argv[2]);
         return 0;
     }
-    bool many = strcmp(argv[2], "ranks") == 0 && argc > 3;
-    make_world(make_directory(run, "made-up.0"), many ? (uint32_t)atol(argv[3]) : 4, argv[2]);
+    uint32_t size = 4;
+    if (strcmp(argv[2], "ranks") == 0 && argc > 3)
+        size = (uint32_t)atol(argv[3]);
+    if (strcmp(argv[2], "ends") == 0) {
+        size = ENDS;
+        make_exits(run);
+    }
+    if (strcmp(argv[2], "launched") == 0)
+        make_launcher_exit(run);
+    make_world(make_directory(run, "made-up.0"), size, argv[2]);
     return 0;
 }

@@ -95,7 +95,7 @@ ok 'the traces are not' absent run/made-up.0
 
 fresh cut
 ok 'a cut-off and a missing rank: status 1' exits 1 "$bin/sp-merge" --remove run
-ok 'the cut-off one is named' said 'rank 2: trace ends at .* without MPI_Finalize'
+ok 'the cut-off one is named' said 'rank 2: trace ends at .* without MPI_Finalize, no exit record$'
 ok 'the missing one is named' said 'rank 3: no trace'
 ok 'and the traces stay' test -s "$trace"
 ok '--auto says it in one line' exits 1 "$bin/sp-merge" --auto -f run
@@ -109,6 +109,53 @@ ok 'and removes the traces' absent run
 ok '--auto without a run directory says nothing' exits 0 "$bin/sp-merge" --auto run
 ok 'nothing' said_lines 0
 ok 'by hand that is status 2' exits 2 "$bin/sp-merge" run
+
+# --- how ranks ended ------------------------------------------------------------------------------
+fresh ends
+ok 'ranks that were cut off: status 1' exits 1 "$bin/sp-merge" -v run
+ok 'a rank that was killed' \
+    said 'rank 2: killed by signal 9 (SIGKILL), cause unknown, 20\.0 s after the start$'
+ok 'one that left without MPI_Finalize' \
+    said 'rank 3: ended with exit status 0 without MPI_Finalize, 2\.0 s after the start$'
+ok 'one of which only the task is known' \
+    said 'rank 4: its task ended with signal 11 (SIGSEGV), core dumped, 3\.0 s after the start$'
+ok 'one of which nothing is known' said 'rank 5: trace ends at .*, no exit record$'
+ok 'no others are losses' said_lines 7
+ok '-v tells of all' said 'how they ended: ranks 0,6: normal; rank 1: exit status 3; rank 2: signal 9 (SIGKILL), cause unknown; rank 3: exit status 0 without MPI_Finalize; rank 4: its task ended with signal 11 (SIGSEGV), core dumped; rank 5: unknown: no exit record; rank 7: exit status 7$'
+fresh launched
+ok 'a launcher that failed: status 1' exits 1 "$bin/sp-merge" -v run
+ok 'tells of its ranks' \
+    said 'rank 2: its launcher ended with exit status 137, 1\.0 s after the start$'
+ok 'of all of them' said 'how they ended: ranks 0-3: its launcher ended with exit status 137$'
+fresh plain
+"$bin/make_traces" ends ends && cp ends/exit-* run
+ok 'exit records are no loss' exits 0 "$bin/sp-merge" --remove run
+ok 'and go with the traces' absent run
+
+# spoilt NAME: a merge of good traces beside something else called exit-node0
+spoilt() {
+    ok "$1: status 1" exits 1 timeout 20 "$bin/sp-merge" --remove run
+    ok 'it is named in one line' said "^sp-merge: exit-node0: $2: how some ranks ended may be missing\$"
+    ok 'which is all' said_lines 3
+    ok 'and it stays' bash -c 'ls run/exit-node0'
+}
+fresh plain
+ln -s job run/exit-node0
+spoilt 'a link' 'is a symbolic link, which is not followed'
+fresh plain
+mkfifo run/exit-node0
+spoilt 'a FIFO' 'is no regular file'
+fresh plain
+truncate -s 2M run/exit-node0
+spoilt 'a huge file' 'is longer than 1048576 bytes'
+fresh plain
+{ cat ends/exit-node0 && printf 'exit=1 task=' && cat ends/exit-node0; } >run/exit-node0
+spoilt 'a line that was cut off' 'line 5 is no exit record'
+ok 'the others are taken' bash -c '"$0" --json run.h5 | grep -q "end_ns\":1000000000"' "$bin/sp-report"
+fresh plain
+mkdir run/exit-node0
+ok 'a directory is no exit record: status 0' exits 0 "$bin/sp-merge" run
+rm -rf ends
 
 fresh plain
 truncate -s 100 "$trace"

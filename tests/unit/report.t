@@ -113,6 +113,33 @@ done
 report --ranks 2-9 run.h5
 ok 'a range needs one rank that is there' ended 0
 
+# --- how ranks ended ------------------------------------------------------------------------------
+report run.h5
+ok 'ranks that came to MPI_Finalize, nothing more known: nothing is told' \
+    bash -c '! grep -E "^Ends" report'
+"$bin/make_traces" ends ends && "$bin/sp-merge" ends 2>/dev/null
+report ends.h5
+ok 'how ranks ended' has '^Ends +ranks 0,6: normal; rank 1: exit status 3; rank 2: signal 9 \(SIGKILL\), cause unknown; rank 3: exit status 0 without MPI_Finalize; rank 4: its task ended with signal 11 \(SIGSEGV\), core dumped; rank 5: unknown: no exit record; rank 7: exit status 7$'
+report --ranks 0,6 ends.h5
+ok 'normal ends are no news' bash -c '! grep -E "^Ends" report'
+report --ranks 6-7 ends.h5
+ok '--ranks leaves out how others ended' has '^Ends +rank 6: normal; rank 7: exit status 7$'
+report --json ends.h5
+ok 'JSON has them all' python3 -c '
+import json
+ends = json.load(open("report"))["ends"]
+assert [row["rank"] for row in ends] == list(range(8)), ends
+assert ends[2] == {"rank": 2, "state": "cut off", "end": "signal 9 (SIGKILL), cause unknown",
+                   "end_status": 9, "end_ns": 20 * 10**9}, ends[2]
+assert ends[5] == {"rank": 5, "state": "cut off", "end": "unknown: no exit record",
+                   "end_status": None, "end_ns": None}, ends[5]
+# Another clock: by the time of day. Nothing ends before its last sign of life.
+assert ends[7]["end_ns"] == 30 * 10**9 and ends[1]["end_ns"] == 7001, ends'
+"$bin/make_traces" dead cut && "$bin/sp-merge" dead 2>/dev/null
+report dead.h5
+ok 'nothing known of ranks that were cut off or are missing: that is told' \
+    has '^Ends +ranks 0-2: unknown: no exit record; rank 3: unknown: no trace$'
+
 for schema in 2 3; do
     report "$fixtures/schema-$schema.h5"
     ok "the golden file of schema $schema" has '^ +3 +1 +33 ns +11 ns +15 ns +-  solve$'
