@@ -107,10 +107,19 @@ static void read_version(void *handle)
 extern __attribute__((visibility("default"))) const char scope_profile_preload[];
 const char scope_profile_preload[] = PACKAGE_VERSION;
 
-/* Of several copies the first in search order records: calls reach it first. */
+static bool is_ours(const void *address)
+{
+    Dl_info ours, theirs;
+    return dladdr && dladdr((void *)(uintptr_t)dispatch_resolve, &ours) &&
+           dladdr(address, &theirs) && ours.dli_fbase == theirs.dli_fbase;
+}
+
+/* Of several copies the first in search order records: calls reach it first. Asked by where it lies,
+ * since to all of them the name itself is the first one's. */
 static bool is_second_copy(void)
 {
-    return dlsym(RTLD_DEFAULT, "scope_profile_preload") != scope_profile_preload;
+    const void *first = dlsym(RTLD_DEFAULT, "scope_profile_preload");
+    return first && !is_ours(first);
 }
 
 /* Decides who serves the calls into the library that was found. */
@@ -164,13 +173,6 @@ static void *find_library(bool *known)
     library = handle;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
     return handle;
-}
-
-static bool is_ours(void *function)
-{
-    Dl_info ours, theirs;
-    return dladdr && dladdr((void *)(uintptr_t)dispatch_resolve, &ours) &&
-           dladdr(function, &theirs) && ours.dli_fbase == theirs.dli_fbase;
 }
 
 /* MPI_X is the next in search order, so that another tool below us sees its call; a library that

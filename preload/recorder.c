@@ -101,21 +101,26 @@ static void forked(void)
     recorder_thread = NULL;
 }
 
-/* A thread ends: its records stay, its memory goes. */
+/* A thread ends: its records stay, its memory goes. The lock is held to the end, for the trace may be
+ * about to be closed; in a child of fork() it may never come free. */
 static void thread_ended(void *data)
 {
     struct recorder_thread *thread = data;
-    if (__atomic_load_n(&recorder.state, __ATOMIC_ACQUIRE) != STATE_ON)
-        return;
     recorder_thread = NULL;
+    if (!recorder_is_open())
+        return;
     lock_take(&recorder.threads_lock);
+    if (!recorder_is_open()) {
+        lock_give(&recorder.threads_lock);
+        return;
+    }
     struct recorder_thread **link = &recorder.threads;
     while (*link && *link != thread)
         link = &(*link)->next;
     if (*link)
         *link = thread->next;
-    lock_give(&recorder.threads_lock);
     trace_stream_close(&thread->stream);
+    lock_give(&recorder.threads_lock);
     signature_table_release(&thread->signatures);
     pages_give(thread->scratch.pages, thread->scratch.size);
     pages_give(thread->places, RECORDER_PLACES * sizeof *thread->places);
@@ -187,16 +192,16 @@ void recorder_close(void)
     int error = errno;
     struct recorder_thread *mine = recorder_thread;
     recorder_thread = NULL;
+    lock_take(&recorder.threads_lock);
+    __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
     if (mine)
         trace_stream_close(&mine->stream);
-    __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
-    lock_take(&recorder.threads_lock);
     for (struct recorder_thread *thread = recorder.threads; thread; thread = thread->next) {
         if (thread != mine)
             trace_stream_flush(&thread->stream);
     }
-    lock_give(&recorder.threads_lock);
     trace_writer_close(&recorder.writer);
+    lock_give(&recorder.threads_lock);
     errno = error;
 }
 

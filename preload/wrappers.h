@@ -354,9 +354,12 @@ static int64_t neighbors(struct recorder_thread *thread, MPI_Comm comm)
     struct communicator *c = communicator_of(thread, comm);
     if (!c)
         return -1;
-    if (c->neighbors < 0)
-        c->neighbors = ask_neighbors(comm, (int)c->facts.rank);
-    return c->neighbors;
+    int32_t known = __atomic_load_n(&c->neighbors, __ATOMIC_RELAXED);
+    if (known < 0) { /* other threads would find the same */
+        known = ask_neighbors(comm, (int)c->facts.rank);
+        __atomic_store_n(&c->neighbors, known, __ATOMIC_RELAXED);
+    }
+    return known;
 }
 
 /* The id of the communicator that a window or file was made on. */

@@ -95,6 +95,12 @@ profiled LD_PRELOAD="$programs/libtool.so:$preload" "$programs/program" callback
 is "$(tail -n 1 <<<"$output")" "tool: 10 sends, 6 allreduces" "a tool before us sees each call once"
 is "$(list counts)" "$(grep -v tool: <<<"$output")" "and so do we"
 
+cp "$preload" "$work/copy.so"
+for order in "$preload:$work/copy.so" "$work/copy.so:$preload"; do
+    profiled LD_PRELOAD="$order" "$programs/program" callback
+    recorded "two copies of the library"
+done
+
 # --- labels ---------------------------------------------------------------------------------------
 profiled "$programs/program" requests
 is "$(list labels | grep -v finalize | tail -n +2)" \
