@@ -155,17 +155,27 @@ static bool is_sanitizer(const char *name)
     return false;
 }
 
-/* Looks through the strings by chunks. Of a string only the start is kept, which is longer than any
- * name that is looked for. */
-static const char *check_names(int fd, const struct strings *strings)
+static bool is_pmpi_init(const char *name)
+{
+    return strcmp(name, "PMPI_Init") == 0;
+}
+
+/* Whether a table of strings has one that is wanted. Looks through it by chunks; of a string only the
+ * start is kept, which is longer than any name that is looked for. *good: it could be read. */
+static bool has_name(int fd, const struct strings *strings, bool (*is_wanted)(const char *name),
+                     bool *good)
 {
     char chunk[CHUNK], name[32];
     size_t length = 0;
     uint64_t size = strings->size < STRINGS_MAX ? strings->size : STRINGS_MAX;
+    *good = true;
     for (uint64_t done = 0; done < size;) {
         size_t part = size - done < sizeof chunk ? (size_t)(size - done) : sizeof chunk;
-        if (!read_at(fd, chunk, part, strings->offset + done))
-            return damaged;
+        if (strings->offset > INT64_MAX - done ||
+            !read_at(fd, chunk, part, strings->offset + done)) {
+            *good = false;
+            return false;
+        }
         done += part;
         for (size_t i = 0; i < part; i++) {
             if (chunk[i] != '\0') {
@@ -174,11 +184,47 @@ static const char *check_names(int fd, const struct strings *strings)
                 continue;
             }
             name[length] = '\0';
-            if (is_sanitizer(name))
-                return "is built with a sanitizer, which wants to be loaded first";
+            if (is_wanted(name))
+                return true;
             length = 0;
         }
     }
+    return false;
+}
+
+/* The names of all symbols, where the program was not stripped of them. */
+static bool find_symbol_names(int fd, const Elf64_Ehdr *header, struct strings *strings)
+{
+    Elf64_Shdr section;
+    if (header->e_shoff > INT64_MAX || header->e_shentsize != sizeof section)
+        return false;
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        if (!read_at(fd, &section, sizeof section, header->e_shoff + i * sizeof section))
+            return false;
+        if (section.sh_type != SHT_SYMTAB)
+            continue;
+        if (section.sh_link >= header->e_shnum ||
+            !read_at(fd, &section, sizeof section,
+                     header->e_shoff + section.sh_link * sizeof section))
+            return false;
+        *strings = (struct strings){.offset = section.sh_offset, .size = section.sh_size};
+        return true;
+    }
+    return false;
+}
+
+static const char *check_names(int fd, const Elf64_Ehdr *header, const struct strings *dynamic)
+{
+    struct strings all;
+    bool good;
+    if (has_name(fd, dynamic, is_sanitizer, &good))
+        return "is built with a sanitizer, which wants to be loaded first";
+    if (!good)
+        return damaged;
+    /* A program that calls a shared library by this name has it among its dynamic names. */
+    if (!has_name(fd, dynamic, is_pmpi_init, &good) && find_symbol_names(fd, header, &all) &&
+        has_name(fd, &all, is_pmpi_init, &good))
+        return "has an MPI library linked into it statically";
     return NULL;
 }
 
@@ -198,5 +244,5 @@ const char *elf_check(int fd)
     if (!find_segment(fd, &header, PT_DYNAMIC, &segment) ||
         !find_strings(fd, &header, &segment, &strings))
         return damaged;
-    return check_names(fd, &strings);
+    return check_names(fd, &header, &strings);
 }

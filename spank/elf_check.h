@@ -5,8 +5,8 @@
 
 /* Looks at the ELF file behind fd, by bounded reads that trust nothing in it. The file offset is
  * left alone.
- * Returns NULL if the program is native, dynamic, started by glibc's loader and built without a
- * sanitizer; otherwise a text that completes "the program ...": "is statically linked". */
+ * Returns NULL if the program is native, dynamic, started by glibc's loader, built without a
+ * sanitizer and has no MPI library inside; otherwise a text that completes "the program ...": "is statically linked". */
 const char *elf_check(int fd);
 
 #endif

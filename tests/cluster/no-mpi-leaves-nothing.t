@@ -3,7 +3,7 @@
 # Programs without MPI, and those that a preload library could stop, run under --scope-profile as
 # ever: their output and exit status, no message of the dynamic loader, no file or directory left.
 . "$(dirname "$0")/scenario.sh"
-plan 36
+plan 39
 fresh_directory
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -48,6 +48,9 @@ gcc -fsanitize=address -o sanitized "$programs/plain.c"
 left_alone "an AddressSanitizer program" sanitizer ./sanitized
 gcc -static -o static "$programs/plain.c"
 left_alone "a static program" static ./static
+echo 'int PMPI_Init(void *argc, void *argv) { return argc != argv; }' >library.c
+gcc -o own-mpi "$programs/plain.c" library.c
+left_alone "a program with an MPI library inside" statically ./own-mpi
 gcc -fsanitize=address -static-libasan -o sanitized-statically "$programs/plain.c"
 silent "an AddressSanitizer program that holds its runtime" ./sanitized-statically
 printf '#!/bin/sh\n./plain\n' >script && chmod +x script

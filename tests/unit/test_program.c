@@ -60,6 +60,8 @@ struct image {
     Elf64_Phdr segments[3];
     Elf64_Dyn dynamic[3];
     char loader[64];
+    Elf64_Shdr sections[2];
+    char symbol_names[64];
     char strings[12000];
 };
 
@@ -175,6 +177,53 @@ Test(program, a_sanitizer_is_seen_by_library_or_symbol)
     }
     make_image("\0libubsan.so.1\0my__asan_init\0__asan_init_v2", 44);
     cr_expect_null(check_image());
+}
+
+/* Gives the image a table of symbols that were not stripped. */
+static void add_symbols(const char *names, size_t size)
+{
+    image.header.e_shoff = AT(sections);
+    image.header.e_shentsize = sizeof(Elf64_Shdr);
+    image.header.e_shnum = 2;
+    image.sections[0] = (Elf64_Shdr){.sh_type = SHT_SYMTAB, .sh_link = 1};
+    image.sections[1] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = AT(symbol_names), .sh_size = size};
+    memcpy(image.symbol_names, names, size);
+}
+
+#define STATIC_MPI "has an MPI library linked into it statically"
+
+Test(program, an_mpi_library_inside_is_seen_by_its_symbols)
+{
+    make_plain();
+    add_symbols("\0main\0PMPI_Init", 16);
+    is_refused(STATIC_MPI);
+    make_plain();
+    add_symbols("\0main\0MPI_Init\0PMPI_Init_thread", 32);
+    cr_expect_null(check_image(), "it calls a library");
+    make_image("\0libmpi.so.40\0PMPI_Init", 24);
+    add_symbols("\0main\0PMPI_Init", 16);
+    cr_expect_null(check_image(), "it calls a library by that name");
+}
+
+Test(program, symbols_that_cannot_be_read_say_nothing)
+{
+    static const uint64_t wild[] = {0, 1, INT64_MAX, UINT64_MAX, UINT64_MAX - 63, 1ULL << 40};
+    for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+        make_plain();
+        add_symbols("\0main\0PMPI_Init", 16);
+        image.header.e_shoff = wild[i];
+        cr_expect_null(check_image());
+        make_plain();
+        add_symbols("\0main\0PMPI_Init", 16);
+        image.sections[1].sh_offset = wild[i];
+        cr_expect_null(check_image());
+        make_plain();
+        add_symbols("\0main\0PMPI_Init", 16);
+        image.sections[0].sh_link = (uint32_t)wild[i];
+        image.sections[1].sh_size = wild[i];
+        check_image();
+    }
 }
 
 Test(program, a_name_across_two_reads_is_seen)
