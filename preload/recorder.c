@@ -456,8 +456,7 @@ void call_record(struct call *call)
 
 /* --- polls ------------------------------------------------------------------------------------ */
 
-/* The id of a signature that first and second have in common, from the last times it was asked for;
- * UINT32_MAX: not known. second UINT32_MAX: what is left of first without its arguments. */
+/* Where it is kept what two signatures have in common, since it was asked for. */
 static struct recorder_join *join_at(struct recorder_thread *thread, uint32_t first,
                                      uint32_t second)
 {
@@ -498,6 +497,8 @@ static struct signature_key bare_key(const struct signature_key *key)
     return signature_key(&bare);
 }
 
+/* The id of the signature that has what first and second have in common; second UINT32_MAX: what is
+ * left of first without its arguments. UINT32_MAX if one of them is forgotten. */
 static uint32_t join(struct recorder_thread *thread, uint32_t first, uint32_t second)
 {
     struct recorder_join *known = join_at(thread, first, second);
