@@ -85,7 +85,7 @@ static const char *reason(uint32_t stopped)
 {
     static const char *const reasons[] = {
         [STOP_LIMIT] = "its trace was full",
-        [STOP_NO_SPACE] = "the file system had no space for its trace, or the user's quota had none",
+        [STOP_NO_SPACE] = "the file system, or the user's quota, had no space for its trace",
         [STOP_FILE_SIZE] = "its trace reached the limit on the size of files (ulimit -f)",
         [STOP_NO_MEMORY] = "there was no memory for its trace",
         [STOP_IO] = "an I/O error stopped its trace",
@@ -108,7 +108,7 @@ void unrecorded_tell(const struct rank *rank, char text[static UNRECORDED_TEXT])
                  total, total == 1 ? "call" : "calls", 1e-9 * (double)rank->unrecorded->ns,
                  total == 1 ? "was" : "were");
     if (rank->dropped > total)
-        snprintf(lost, sizeof(lost), "%s %" PRIu64 " not even counted", total > 0 ? "," : ": calls",
-                 rank->dropped - total);
+        snprintf(lost, sizeof(lost), "%s %" PRIu64 " %s not even counted", total > 0 ? "," : ":",
+                 rank->dropped - total, rank->dropped - total == 1 ? "was" : "were");
     snprintf(text, UNRECORDED_TEXT, "%s%s%s%s", reason(state->stopped), limit, counted, lost);
 }

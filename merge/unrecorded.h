@@ -22,7 +22,7 @@ struct unrecorded {
     struct unrecorded_call calls[];
 };
 
-enum { UNRECORDED_TEXT = 256 };
+enum { UNRECORDED_TEXT = 320 };
 
 /* First pass: reads what the trace counted into rank->unrecorded (to be freed; NULL if there is
  * nothing), and counts it in rank->dropped. rank->clock is settled. Returns 0, or -1 if memory is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted by MPI function: polls that found nothing, calls not recorded, calls that failed. */
+/* What is counted by MPI function: polls that found nothing, unrecorded calls, failed calls. */
 #include "report/functions.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted by MPI function: polls that found nothing, calls not recorded, calls that failed. */
+/* What is counted by MPI function: polls that found nothing, unrecorded calls, failed calls. */
 #ifndef SCOPE_FUNCTIONS_H
 #define SCOPE_FUNCTIONS_H
 
@@ -26,8 +26,8 @@ struct functions {
     double time;
 };
 
-/* Add up a table of counted calls, or the failed calls of profile, for the ranks in set. Return 0 and
- * *functions, to be released, or -1 and err (memory). */
+/* Add up a table of counted calls, or the failed calls of profile, for the ranks in set. Return 0
+ * and *functions, to be released, or -1 and err (memory). */
 int functions_of_counts(struct functions *functions, const struct profile_counts *counts,
                         const struct rank_set *set, struct error *err);
 int functions_of_failed(struct functions *functions, const struct profile *profile,

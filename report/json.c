@@ -16,6 +16,12 @@ static struct json_object *share(double part, double whole)
     return value < 0 ? NULL : json_object_new_double(value);
 }
 
+/* A JSON number of json-c is an int64_t. */
+static struct json_object *count(uint64_t number)
+{
+    return json_object_new_int64(number < INT64_MAX ? (int64_t)number : INT64_MAX);
+}
+
 static struct json_object *time_ns(double ns)
 {
     return json_object_new_int64((int64_t)(ns < 9.2e18 ? ns : 9.2e18));
@@ -40,8 +46,8 @@ static struct json_object *ranks_array(const struct summary *summary)
         const struct summary_rank *rank = &summary->ranks[i];
         struct json_object *object = json_object_new_object();
         set(object, "rank", json_object_new_int64(rank->rank));
-        set(object, "mpi_calls", json_object_new_int64((int64_t)rank->mpi_calls));
-        set(object, "unrecorded", json_object_new_int64((int64_t)rank->unrecorded));
+        set(object, "mpi_calls", count(rank->mpi_calls));
+        set(object, "unrecorded", count(rank->unrecorded));
         set(object, "session_ns", rank->session > 0 ? time_ns(rank->session) : NULL);
         set(object, "mpi_ns", time_ns(rank->mpi));
         set(object, "mpi_share", share(rank->mpi, rank->session));
@@ -57,8 +63,8 @@ static struct json_object *regions_array(const struct summary *summary, size_t t
         const struct summary_region *region = &summary->regions[i];
         struct json_object *object = json_object_new_object();
         set(object, "name", json_object_new_string(region->name));
-        set(object, "calls", json_object_new_int64((int64_t)region->calls));
-        set(object, "ranks", json_object_new_int64((int64_t)region->ranks));
+        set(object, "calls", count(region->calls));
+        set(object, "ranks", count(region->ranks));
         set(object, "total_ns", time_ns(region->total));
         set(object, "exclusive_ns", time_ns(region->exclusive));
         set(object, "mean_ns", json_object_new_double(region->total / (double)region->calls));
@@ -77,7 +83,7 @@ static struct json_object *counts_array(const struct functions *functions, const
     for (size_t i = 0; i < functions->count; i++) {
         struct json_object *object = json_object_new_object();
         set(object, "function", json_object_new_string(functions->list[i].name));
-        set(object, "calls", json_object_new_int64((int64_t)functions->list[i].count));
+        set(object, "calls", count(functions->list[i].count));
         set(object, time, time_ns(functions->list[i].time));
         json_object_array_add(array, object);
     }
@@ -92,7 +98,7 @@ static struct json_object *failed_array(const struct functions *failed)
         struct json_object *object = json_object_new_object();
         set(object, "function", json_object_new_string(failed->list[i].name));
         set(object, "error_class", json_object_new_int64(failed->list[i].error_class));
-        set(object, "calls", json_object_new_int64((int64_t)failed->list[i].count));
+        set(object, "calls", count(failed->list[i].count));
         json_object_array_add(array, object);
     }
     return array;
@@ -121,13 +127,13 @@ int json_print(FILE *out, const char *path, const struct profile *profile,
     struct json_object *root = json_object_new_object();
     set(root, "file", json_object_new_string(path));
     set(root, "schema", json_object_new_int(profile->schema));
-    set(root, "num_ranks", json_object_new_int64((int64_t)profile->ranks));
-    set(root, "mpi_calls", json_object_new_int64((int64_t)summary->mpi_calls));
+    set(root, "num_ranks", count(profile->ranks));
+    set(root, "mpi_calls", count(summary->mpi_calls));
     set(root, "mpi_share", share(summary->mpi, summary->session));
     set(root, "polls", counts_array(&summary->polls, "busy_ns"));
     set(root, "unrecorded", counts_array(&summary->unrecorded, "total_ns"));
     set(root, "failed", failed_array(&summary->failed));
-    set(root, "pauses", json_object_new_int64((int64_t)summary->pauses));
+    set(root, "pauses", count(summary->pauses));
     set(root, "paused_ns", time_ns(summary->paused));
     set(root, "metadata", metadata_object(profile));
     set(root, "ends", ends_array(summary));

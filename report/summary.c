@@ -76,7 +76,7 @@ struct counts_cursor {
     size_t next;
 };
 
-/* MPI_Init and MPI_Finalize are no part of the session, also where it is not told when they were. */
+/* MPI_Init and MPI_Finalize are no part of the session, whenever they were. */
 static bool is_at_an_end(const char *name)
 {
     static const char *const ends[] = {"mpi:init ", "mpi:init_thread ", "mpi:finalize "};

@@ -322,7 +322,8 @@ const struct profile_attribute *profile_attribute(const struct profile *profile,
 struct number_plan {
     const char *path;
     size_t offset;
-    enum { WIDE, NARROW, NARROW_SIGNED } type; /* 64 bits; uint32_t; int32_t */
+    enum { WIDE, NATURAL, NARROW, NARROW_SIGNED } type; /* 64 bits; these not negative; uint32_t;
+                                                           int32_t */
 };
 
 /* Where the rows of a table go. */
@@ -334,7 +335,7 @@ struct rows {
 
 static bool put_number(void *place, int64_t value, int type)
 {
-    if (type == WIDE)
+    if (type == WIDE || (type == NATURAL && value >= 0))
         memcpy(place, &value, sizeof(value));
     else if (type == NARROW && value >= 0 && value <= UINT32_MAX)
         *(uint32_t *)place = (uint32_t)value;
@@ -608,8 +609,8 @@ static int read_exclusive(const struct source *source, struct profile *profile, 
 static int read_columnar(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan[] = {
-        {"/rank_region_index/event_offsets", PLACE(first), WIDE},
-        {"/rank_region_index/event_counts", PLACE(count), WIDE},
+        {"/rank_region_index/event_offsets", PLACE(first), NATURAL},
+        {"/rank_region_index/event_counts", PLACE(count), NATURAL},
     };
     struct rows rows = index_rows(profile);
     if (read_plan(source, &rows, plan, COUNT_OF(plan), err) < 0 ||
@@ -623,7 +624,7 @@ static int read_columnar(const struct source *source, struct profile *profile, s
 static int read_aggregate(const struct source *source, struct profile *profile, struct error *err)
 {
     static const struct number_plan plan[] = {
-        {"/rank_region_index/aggregate_counts", PLACE(count), WIDE},
+        {"/rank_region_index/aggregate_counts", PLACE(count), NATURAL},
         {"/rank_region_index/aggregate_totals", PLACE(total), WIDE},
         {"/rank_region_index/aggregate_minimums", PLACE(minimum), WIDE},
         {"/rank_region_index/aggregate_maximums", PLACE(maximum), WIDE},
@@ -718,12 +719,12 @@ static int read_all_counts(const struct source *source, struct profile *profile,
 #define FIELD(field) offsetof(struct profile_counted, field)
     static const struct number_plan polls[] = {
         {"/scope_profile/polls/ranks", FIELD(rank), NARROW},
-        {"/scope_profile/polls/counts", FIELD(count), WIDE},
+        {"/scope_profile/polls/counts", FIELD(count), NATURAL},
         {"/scope_profile/polls/busy_ns", FIELD(ns), WIDE},
     };
     static const struct number_plan unrecorded[] = {
         {"/scope_profile/unrecorded/ranks", FIELD(rank), NARROW},
-        {"/scope_profile/unrecorded/counts", FIELD(count), WIDE},
+        {"/scope_profile/unrecorded/counts", FIELD(count), NATURAL},
         {"/scope_profile/unrecorded/total_ns", FIELD(ns), WIDE},
     };
 #undef FIELD
@@ -740,7 +741,7 @@ static int read_failed(const struct source *source, struct profile *profile, str
     static const struct number_plan plan[] = {
         {"/scope_profile/failed/ranks", FIELD(rank), NARROW},
         {"/scope_profile/failed/error_classes", FIELD(error_class), NARROW_SIGNED},
-        {"/scope_profile/failed/counts", FIELD(count), WIDE},
+        {"/scope_profile/failed/counts", FIELD(count), NATURAL},
     };
 #undef FIELD
     struct rows rows = {.size = sizeof(*profile->failed)};

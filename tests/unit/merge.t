@@ -102,6 +102,46 @@ ok '--auto says it in one line' exits 1 "$bin/sp-merge" --auto -f run
 ok 'one line' said_lines 1
 ok 'with the reason' said '^scope-profile: 4 ranks (1 cut off, 1 missing), 42 MPI calls -> ./run.h5; the traces stay in ./run$'
 
+fresh full
+ok 'traces that were full: status 1' exits 1 "$bin/sp-merge" run
+missing=': 13 calls of 0.000 s were counted, not recorded'
+ok 'the reason is told, and how much is missing' \
+    said "^sp-merge: rank 0: its trace was full (268.. KiB; max-trace= and max-run= set its limit)$missing\$"
+ok 'another reason' said "rank 1: the file system, or the user's quota, had no space for its trace$missing\$"
+ok 'also where no slot tells of these calls' said "rank 2: its trace .*(ulimit -f)$missing\$"
+ok 'and what was not even counted' said "rank 3: .*$missing, 2 were not even counted\$"
+ok 'all are calls' said '^sp-merge: 4 ranks (4 stopped), 108 MPI calls -> ./run.h5$'
+ok '--auto says it in one line' exits 1 "$bin/sp-merge" --auto -f run
+ok 'one line' said_lines 1
+ok 'with the number of ranks' said '^scope-profile: 4 ranks (4 stopped), 108 MPI calls -> ./run.h5; the traces stay'
+ok 'sp-dump prints what was counted' exits 0 "$bin/sp-dump" "$trace"
+ok 'calls, time, and what they were' printed '^  *3  0.000000030  *mpi:allreduce kind=collective bytes=8 .* comm=2$'
+ok 'and what they waited for' printed '^  *1  0.000000050  *mpi:wait .* comm=0 request=irecv$'
+ok 'behind the records' bash -c 'sed "1,/^ *calls *total .s. *counted, not recorded$/d" .stdout | [ "$(grep -c "^ .* mpi:")" = 8 ]'
+ok '-n does without' bash -c '! "$0" -n 1 "$1" | grep -q counted' "$bin/sp-dump" "$trace"
+
+# damaged OFFSET HEX...: the trace with these bytes there, merged
+damaged() {
+    local offset=$1
+    shift
+    printf "$(printf '\\x%s' "$@")" | dd of="$trace" bs=1 seek="$offset" conv=notrunc status=none
+    "$bin/sp-merge" -f run 2>.stderr
+}
+counted=$((12288 + 64 + 512 * 64)) # of the first call: count, ticks, ...
+fresh full
+damaged $counted ff ff ff ff ff ff ff ff
+ok 'a count that cannot be is left out' said 'rank 1: .* 11 calls of .*, 2 were not even counted$'
+damaged $counted ff ff ff ff ff ff ff 7f ff ff ff ff ff ff ff 7f
+ok 'huge ones are taken for what they say' said 'rank 1: .*: 9223372036854775818 calls of [0-9]*.[0-9]* s were'
+ok 'also by sp-dump' exits 0 "$bin/sp-dump" "$trace"
+ok 'which prints them' printed '^ *9223372036854775807 .* mpi:send '
+damaged $((counted + 24)) ff ff
+ok 'an operation that is not there leaves its calls out' said 'rank 1: .*: 11 calls of'
+truncate -s $counted "$trace"
+ok 'a trace that ends there has none' exits 1 "$bin/sp-merge" -f run
+ok 'and is merged' said 'rank 1: .*: cut off at 45120 of [0-9]* bytes: merged without what follows'
+ok 'without them' said '(3 stopped, 1 damaged), 81 MPI calls'
+
 fresh plain
 ok '--auto on a complete run' exits 0 "$bin/sp-merge" --auto "$PWD/run"
 ok 'prints the line' said '^scope-profile: 4 ranks, 56 MPI calls -> ./run.h5$'
@@ -203,7 +243,8 @@ fresh plain
 ok 'every cut of a trace is merged without a crash' bash -c '
     size=$(stat -c %s "$1")
     cp "$1" whole
-    for ((cut = 0; cut < size; cut += 101)); do
+    # in large steps through the statistics, which lie empty between the slots and the windows
+    for ((cut = 0; cut < size; cut += cut > 12500 && cut < 264000 ? 9973 : 101)); do
         head -c "$cut" whole >"$1"
         "$0" -f run -o cut.h5 2>/dev/null
         status=$?

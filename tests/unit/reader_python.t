@@ -38,7 +38,7 @@ ok() {
     fi
 }
 
-for kind in plain threads cut polls; do
+for kind in plain threads cut polls full; do
     "$bin/make_traces" "$kind" "$kind" && "$bin/sp-merge" "$kind" 2>/dev/null
 done
 "$bin/make_traces" large large 300000 && "$bin/sp-merge" large 2>/dev/null
@@ -123,7 +123,29 @@ plain, polls = (h5py.File(name) for name in ("plain.h5", "polls.h5"))
 assert set(polls["scope_profile"]) - set(plain["scope_profile"]) == {"polls", "failed", "pauses"}
 assert "scope_profile_paused_ns" not in plain["metadata"].attrs
 assert polls["metadata"].attrs["scope_profile_paused_ns"] == 121'
-for kind in plain threads cut large polls; do
+
+# Each rank of "full" counts, without events, two sends as it recorded them, one that it did not, ...
+ok 'the events of full traces are as ever' "$python" "$check" full.h5 4 \
+    "scope_profiler.session=4:27966:23428" "mpi:allreduce $all=16:600:560"
+ok 'calls without an event are counted by label; comm= is -1 where the trace lacks its definition' \
+    "$python" -c '
+import h5py
+table = h5py.File("full.h5")["scope_profile/unrecorded"]
+rows = sorted(zip(table["ranks"][:].tolist(), table["regions"].asstr()[:],
+                  table["counts"][:].tolist(), table["total_ns"][:].tolist()))
+expected = sorted((rank, f"mpi:{name} root=-1 {rest}".format((rank + 1) % 4), calls, ns)
+    for rank in range(4) for name, rest, calls, ns in (
+        ("send kind=point-to-point bytes=64 peer={}", "tag=7 comm=0", 2, 200),
+        ("send kind=point-to-point bytes=32 peer={}", "tag=7 comm=0", 1, 0),
+        ("wait kind=wait bytes=64 peer=-1", "tag=-1 comm=0 request=irecv", 1, 50),
+        ("wait kind=wait bytes=-1 peer=-1", "tag=-1 comm=-1 request=mixed", 1, 5),
+        ("allreduce kind=collective bytes=8 peer=-1", "tag=-1 comm=2", 3, 30),
+        ("comm_dup kind=communicator bytes=-1 peer=-1", "tag=-1 comm=-1", 1, 7),
+        ("test kind=poll bytes=64 peer=-1", "tag=-1 comm=0 request=irecv", 3, 3),
+        ("finalize kind=other bytes=-1 peer=-1", "tag=-1 comm=-1", 1, 20)))
+assert rows == expected, rows
+assert h5py.File("full.h5")["scope_profile/ranks/dropped"][:].tolist() == [13, 13, 13, 15]'
+for kind in plain threads cut large polls full; do
     ok "scope-profiler inspect $kind" "$python" -m scope_profiler inspect "$kind.h5"
 done
 

@@ -77,7 +77,7 @@ assert abs(send["share"] - 5430 / session["total_ns"]) < 1e-12, send'
 
 # --- polls, failed calls, pauses ------------------------------------------------------------------
 report run.h5
-ok 'what did not happen is not told' bash -c '! grep -E "^(Polls|Failed|Paused)" report'
+ok 'what did not happen is not told' bash -c '! grep -E "^(Polls|Unrecorded|Failed|Paused)" report'
 "$bin/make_traces" polls polls && "$bin/sp-merge" polls 2>/dev/null
 report polls.h5
 ok 'polls are told by function, with the time in them' \
@@ -103,6 +103,40 @@ assert report["polls"] == [{"function": "MPI_Test", "calls": 485, "busy_ns": 930
                            {"function": "MPI_Iprobe", "calls": 48, "busy_ns": 100}], report["polls"]
 assert [(row["function"], row["error_class"], row["calls"]) for row in report["failed"]] == [
     ("MPI_Send", 6, 8), ("MPI_Iprobe", 5, 4), ("MPI_Send", 4, 4)], report["failed"]'
+
+# --- calls that were not recorded -------------------------------------------------------------------
+"$bin/make_traces" full full && "$bin/sp-merge" full 2>/dev/null
+report full.h5
+ok 'unrecorded calls are told by function, with the time in them' has \
+    '^Unrecorded  52 calls .*, which took 1\.26 us: 12 MPI_Allreduce \(120 ns\), 12 MPI_Send \(800 ns\), .*; the regions below are without them$'
+ok 'they are calls' has '^Ranks +4 on 2 nodes, 108 MPI calls, 20\.45 % of the time in MPI$'
+ok 'of each rank; MPI_Finalize is no part of its session' has '^ +0 +27 +6\.99 us +1\.43 us +20\.39 %$'
+ok 'the regions are those of the events' has '^ +16 +4 +600 ns .* mpi:allreduce '
+report --ranks 2 full.h5
+ok '--ranks leaves out those of others' has '^Unrecorded  13 calls '
+report --json full.h5
+ok 'JSON has them' python3 -c '
+import json
+report = json.load(open("report"))
+assert report["mpi_calls"] == 108 and report["polls"] == [], report
+assert [tuple(row.values()) for row in report["unrecorded"]] == [
+    ("MPI_Allreduce", 12, 120), ("MPI_Send", 12, 800), ("MPI_Test", 12, 12), ("MPI_Wait", 8, 220),
+    ("MPI_Comm_dup", 4, 28), ("MPI_Finalize", 4, 80)], report["unrecorded"]
+assert [(rank["mpi_calls"], rank["unrecorded"]) for rank in report["ranks"]] == 4 * [(27, 13)]'
+
+# A trace that says it has 2^63 - 1 calls.
+printf '\377\377\377\377\377\377\377\177' | dd of=full/made-up.0/rank-000001.sptrace bs=1 \
+    seek=$((12288 + 64 + 512 * 64)) conv=notrunc status=none
+"$bin/sp-merge" -f full 2>/dev/null
+report full.h5
+ok 'more calls than a number of JSON can be' has '^ +1 +9,223,372,036,854,775,832 '
+report --json full.h5
+ok 'are the largest there' python3 -c '
+import json
+report = json.load(open("report"))
+assert report["unrecorded"][0] == {"function": "MPI_Send", "calls": 2**63 - 1, "total_ns": 800}, report
+assert report["ranks"][1]["mpi_calls"] == report["mpi_calls"] == 2**63 - 1, report
+assert report["ranks"][2]["mpi_calls"] == 27, report'
 
 for ranks in 4 0,4 7-9; do
     report --ranks "$ranks" run.h5
@@ -253,15 +287,17 @@ ok 'a FIFO does not hang it' bash -c 'timeout 20 "$0" fifo.h5; [ $? = 2 ]' "$bin
 report
 ok 'no argument: status 64' ended 64
 
-ok 'damaged files end in an error, not in a crash' bash -c '
-    size=$(stat -c %s polls.h5)
-    for ((at = 0; at < size; at += 211)); do
-        cp polls.h5 damaged.h5
-        printf "\377\377\377\377" | dd of=damaged.h5 bs=1 seek="$at" conv=notrunc status=none
-        timeout 20 "$0" damaged.h5 >/dev/null 2>&1
-        status=$?
-        case $status in 0 | 2) ;; *) echo "byte $at: status $status"; exit 1 ;; esac
-    done' "$bin/sp-report"
+for file in polls.h5 full.h5; do
+    ok "damaged files end in an error, not in a crash: $file" bash -c '
+        size=$(stat -c %s "$1")
+        for ((at = 0; at < size; at += 211)); do
+            cp "$1" damaged.h5
+            printf "\377\377\377\377" | dd of=damaged.h5 bs=1 seek="$at" conv=notrunc status=none
+            timeout 20 "$0" damaged.h5 >/dev/null 2>&1
+            status=$?
+            case $status in 0 | 2) ;; *) echo "byte $at: status $status"; exit 1 ;; esac
+        done' "$bin/sp-report" "$file"
+done
 
 echo "1..$count"
 [ "$failed" = 0 ]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the fold that need no file: nesting, names, communicators, pauses, tallies. */
+/* The parts of the fold that need no file: nesting, names, communicators, pauses, tallies, words. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +10,18 @@
 #include "merge/names.h"
 #include "merge/pauses.h"
 #include "merge/tally.h"
+#include "merge/unrecorded.h"
 
 /* --- nesting: calls come in the order of their ends --------------------------------------------
  */
 
-struct call {
+struct nested {
     uint64_t start, end;
     int64_t exclusive;
     int is_outermost;
 };
 
-static void check_calls(const struct call *calls, size_t count)
+static void check_calls(const struct nested *calls, size_t count)
 {
     struct lane lane = {0};
     for (size_t i = 0; i < count; i++)
@@ -39,13 +40,13 @@ static void check_calls(const struct call *calls, size_t count)
 
 Test(lane, calls_one_after_the_other_own_all_their_time)
 {
-    const struct call calls[] = {{0, 10, 10, 1}, {10, 15, 5, 1}, {20, 20, 0, 1}};
+    const struct nested calls[] = {{0, 10, 10, 1}, {10, 15, 5, 1}, {20, 20, 0, 1}};
     check_calls(calls, 3);
 }
 
 Test(lane, only_direct_children_are_taken_off)
 {
-    const struct call calls[] = {
+    const struct nested calls[] = {
         {12, 14, 2, 0}, {11, 18, 5, 0}, {20, 30, 10, 0}, {10, 40, 13, 1}, {50, 60, 10, 1},
     };
     check_calls(calls, 5);
@@ -53,7 +54,7 @@ Test(lane, only_direct_children_are_taken_off)
 
 Test(lane, an_inner_call_may_share_an_end_of_the_outer)
 {
-    const struct call calls[] = {{10, 15, 5, 0}, {18, 20, 2, 0}, {10, 20, 3, 1}};
+    const struct nested calls[] = {{10, 15, 5, 0}, {18, 20, 2, 0}, {10, 20, 3, 1}};
     check_calls(calls, 3);
 }
 
@@ -416,4 +417,52 @@ Test(tally, adds_up_what_is_of_the_same)
     cr_expect_eq(sum, UINT64_C(100000) * 99999 / 2);
     cr_expect_eq(ns, 200000);
     tally_release(&tally);
+}
+
+/* --- calls without room ------------------------------------------------------------------------
+ */
+
+/* What is told of a trace that stopped, with `dropped` calls of which total were counted. */
+static const char *tell(uint32_t stopped, uint64_t size, uint64_t dropped, uint64_t total,
+                        int64_t ns)
+{
+    static char text[UNRECORDED_TEXT];
+    struct unrecorded unrecorded = {.total = total, .ns = ns};
+    struct rank rank = {.state_page = {.stopped = stopped, .closed_size = size},
+                        .bytes = 405504,
+                        .dropped = dropped,
+                        .unrecorded = total > 0 ? &unrecorded : NULL};
+    unrecorded_tell(&rank, text);
+    return text;
+}
+
+Test(unrecorded, the_reason_is_told_in_words)
+{
+    const uint64_t size = 8 << 20;
+    cr_expect_str_eq(tell(STOP_LIMIT, size, 0, 0, 0),
+                     "its trace was full (8 MiB; max-trace= and max-run= set its limit)");
+    cr_expect_str_eq(tell(STOP_LIMIT, 0, 0, 0, 0), /* it was never closed */
+                     "its trace was full (396 KiB; max-trace= and max-run= set its limit)");
+    cr_expect_str_eq(tell(STOP_NO_SPACE, size, 0, 0, 0),
+                     "the file system, or the user's quota, had no space for its trace");
+    cr_expect_str_eq(tell(STOP_FILE_SIZE, size, 0, 0, 0),
+                     "its trace reached the limit on the size of files (ulimit -f)");
+    cr_expect_str_eq(tell(STOP_NO_MEMORY, size, 0, 0, 0), "there was no memory for its trace");
+    cr_expect_str_eq(tell(STOP_IO, size, 0, 0, 0), "an I/O error stopped its trace");
+    cr_expect_str_eq(tell(STOP_NONE, size, 0, 0, 0), "its trace has no room for some calls");
+    cr_expect_str_eq(tell(UINT32_MAX, size, 0, 0, 0), "its trace has no room for some calls");
+}
+
+Test(unrecorded, so_is_how_much_is_missing)
+{
+    cr_expect_str_eq(tell(STOP_NO_MEMORY, 0, 1234567, 1234567, INT64_C(31200000000)),
+                     "there was no memory for its trace: "
+                     "1234567 calls of 31.200 s were counted, not recorded");
+    cr_expect_str_eq(tell(STOP_IO, 0, 3, 1, 0),
+                     "an I/O error stopped its trace: "
+                     "1 call of 0.000 s was counted, not recorded, 2 were not even counted");
+    cr_expect_str_eq(tell(STOP_IO, 0, 1, 0, 0),
+                     "an I/O error stopped its trace: 1 was not even counted");
+    const char *longest = tell(STOP_LIMIT, UINT64_MAX, UINT64_MAX, UINT64_MAX / 2, INT64_MIN);
+    cr_expect_not_null(strstr(longest, "were not even counted"), "%s", longest);
 }

@@ -197,6 +197,51 @@ Test(profile_file, a_table_may_be_missing_but_not_half_of_it)
     }
 }
 
+/* Writes two numbers into a column of the example; whether it can be read then is told. */
+static int read_with(const char *column, const int64_t numbers[2], struct profile *profile,
+                     struct error *err)
+{
+    write_example();
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    cr_assert_geq(H5Ldelete(file, column, H5P_DEFAULT), 0);
+    const hsize_t two = 2;
+    hid_t space = H5Screate_simple(1, &two, NULL);
+    hid_t made = H5Dcreate2(file, column, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT,
+                            H5P_DEFAULT);
+    H5Dwrite(made, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers);
+    H5Dclose(made);
+    H5Sclose(space);
+    H5Fclose(file);
+    int status = profile_read(profile, path, err);
+    unlink(path);
+    return status;
+}
+
+Test(profile_file, fewer_calls_than_none_are_an_error)
+{
+    static const char *const columns[] = {
+        "/rank_region_index/event_counts", "/scope_profile/polls/counts",
+        "/scope_profile/unrecorded/counts", "/scope_profile/failed/counts"};
+    const int64_t numbers[2] = {1, -1};
+    struct profile profile;
+    struct error err = {""};
+    for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+        cr_expect_eq(read_with(columns[i], numbers, &profile, &err), -1, "%s", columns[i]);
+        cr_expect_not_null(strstr(err.text, columns[i]), "%s", err.text);
+    }
+}
+
+Test(profile_file, times_may_be_any_number)
+{
+    const int64_t numbers[2] = {INT64_MIN, INT64_MAX};
+    struct profile profile;
+    struct error err = {""};
+    cr_assert_eq(read_with("/scope_profile/unrecorded/total_ns", numbers, &profile, &err), 0, "%s",
+                 err.text);
+    cr_expect_eq(profile.unrecorded.rows[0].ns, INT64_MIN);
+    profile_release(&profile);
+}
+
 /* A column of another length than the first one. */
 Test(profile_file, columns_of_different_lengths_are_an_error)
 {
