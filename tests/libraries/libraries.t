@@ -65,7 +65,7 @@ mkdir "$work/include"
 echo '#include <mpi_abi.h>' >"$work/include/mpi.h"
 wheel "Intel MPI, standard ABI" "Intel(R) MPI Library" intel mpi_abi "-I$work/include"
 
-# --- a family that is not known ---------------------------------------------------------------------
+# --- a family that is not known -----------------------------------------------------------------
 mkdir "$work/unknown" && cd "$work/unknown" || exit
 cc -shared -fPIC -Wl,-soname,libmpi.so.77 -o libmpi.so.77 "$here/unknown_mpi.c" &&
     cc -o program "$here/unknown_program.c" libmpi.so.77 -Wl,-rpath,"$work/unknown"

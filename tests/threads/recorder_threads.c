@@ -4,7 +4,7 @@
  * thread did.
  *
  * Eight threads record calls of every kind and finish the requests of their neighbours, while short
- * ones come and go. Then one more calls MPI_Finalize; half of the eight end meanwhile, half after it.
+ * ones come and go. Then one more calls MPI_Finalize: half of the eight end meanwhile, half after.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,9 +33,9 @@ static const char *const names[KINDS_OF_CALL] = {"send", "allreduce", "isend",
 struct lane {
     int number;
     uint64_t did[KINDS_OF_CALL];
-    struct lane *giver;                /* whose requests this lane finishes */
-    int slots[IN_FLIGHT];              /* where the program keeps its requests */
-    unsigned started, finished;        /* how many of them; the second is counted by the taker */
+    struct lane *giver;         /* whose requests this lane finishes */
+    int slots[IN_FLIGHT];       /* where the program keeps its requests */
+    unsigned started, finished; /* how many of them; the second is counted by the taker */
     pthread_t thread;
 };
 
@@ -73,7 +73,7 @@ static struct trace_signature signature_of(const struct lane *lane, enum mpi_fun
                                     .communicator = COMMUNICATOR_WORLD};
 }
 
-/* --- calls, as the wrappers make them ----------------------------------------------------------- */
+/* --- calls, as the wrappers make them --------------------------------------------------------- */
 
 static bool enter(struct lane *lane, struct call *call)
 {
@@ -214,7 +214,7 @@ static void communicator(struct lane *lane)
     call_record(&call);
 }
 
-/* --- threads ------------------------------------------------------------------------------------ */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static bool may_start(const struct lane *lane)
 {
@@ -321,7 +321,7 @@ static void record(void)
         pthread_join(lanes[i].thread, NULL);
 }
 
-/* --- the trace ---------------------------------------------------------------------------------- */
+/* --- the trace -------------------------------------------------------------------------------- */
 
 static void open_trace(const char *directory, struct trace_reader **reader)
 {

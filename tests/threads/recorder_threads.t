@@ -29,7 +29,7 @@ threads() {
 }
 
 threads "$work/mapped" "a mapped trace"
-threads "$work/full" "a mapped trace with no room for most" mpi-calls,max-trace=1M
+threads "$work/full" "the same with no room for most" mpi-calls,max-trace=1M
 threads "$work/buffered/run" "a trace that is written by hand"
-threads "$work/buffered/full" "a trace that is written by hand, with no room for most" mpi-calls,max-trace=1M
+threads "$work/buffered/full" "the same with no room for most" mpi-calls,max-trace=1M
 done_testing
