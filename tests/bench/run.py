@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROUNDS = int(os.environ.get("SP_BENCH_ROUNDS", "7"))
-FIXED_PAGES = 3 * 4096  # header, state and slots of a trace
+FIXED_PAGES = 3 * 4096 + 256 * 1024  # header, state, slots and statistics of a trace
 
 
 def run(program, arguments, environment):
