@@ -49,7 +49,8 @@ static bool is_receive(const char *operation)
 {
     if (strcmp(operation, "mrecv") == 0 || strcmp(operation, "imrecv") == 0)
         return false;
-    return !strstr(operation, "sendrecv") && (strstr(operation, "recv") || strstr(operation, "probe"));
+    return !strstr(operation, "sendrecv") &&
+           (strstr(operation, "recv") || strstr(operation, "probe"));
 }
 
 /* The word between an operation and its peer. */
@@ -84,12 +85,14 @@ static void add_peer(struct sentence *sentence, const char *operation, const str
         add_rank(sentence, peer);
     } else if (is_wild) {
         add(sentence, " from any");
+    } else if (flight->has_several_peers) {
+        add(sentence, " %s several ranks", direction(operation));
     }
     if (tag >= 0)
         add(sentence, " (tag %" PRId64 ")", tag);
     else if (is_wild)
         add(sentence, " (any tag)");
-    sentence->has_peer = peer != PEER_NONE || tag >= 0 || is_wild;
+    sentence->has_peer = peer != PEER_NONE || tag >= 0 || is_wild || flight->has_several_peers;
 }
 
 static void add_request(struct sentence *sentence, const struct flight *flight)

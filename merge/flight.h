@@ -17,6 +17,7 @@ struct flight {
     struct region_label call; /* its bytes and kind are not told */
     int64_t world_peer;       /* the peer's rank in MPI_COMM_WORLD; -1: not known */
     bool is_common;           /* of several calls: a field of -1 is one in which they differ */
+    bool has_several_peers;   /* and the peer is one */
 };
 
 /* Writes the call as a sentence goes on behind "in", terminated: "mpi:recv from 1 (tag 7)",

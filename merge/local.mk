@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sp-merge folds the traces of a run into a profile file; sp-dump prints one trace.
+# sp-merge folds the traces of a run into a profile file; sp-dump prints one trace, or what the ranks
+# of a run that goes on do.
 noinst_LTLIBRARIES += libmerge.la
 libmerge_la_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
 libmerge_la_LIBADD = libprofile.la libtrace.la
@@ -12,6 +13,9 @@ libmerge_la_SOURCES = \
 	merge/fold.c merge/fold.h \
 	merge/hosts.c merge/hosts.h \
 	merge/lane.c merge/lane.h \
+	merge/live.c merge/live.h \
+	merge/live_group.c merge/live_group.h \
+	merge/live_text.c merge/live_text.h \
 	merge/losses.c merge/losses.h \
 	merge/members.c merge/members.h \
 	merge/metadata.c merge/metadata.h \
@@ -22,6 +26,7 @@ libmerge_la_SOURCES = \
 	merge/rank.c merge/rank.h \
 	merge/rank_end.c merge/rank_end.h \
 	merge/run.c merge/run.h \
+	merge/run_choice.c merge/run_choice.h \
 	merge/tally.c merge/tally.h \
 	merge/unrecorded.c merge/unrecorded.h \
 	merge/world.c merge/world.h
@@ -32,7 +37,9 @@ sp_merge_LDFLAGS = $(SP_LDHARDEN)
 sp_merge_LDADD = libmerge.la
 sp_merge_SOURCES = merge/sp_merge.c
 
-sp_dump_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
+sp_dump_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2 $(JSONC_CFLAGS)
 sp_dump_LDFLAGS = $(SP_LDHARDEN)
-sp_dump_LDADD = libmerge.la
-sp_dump_SOURCES = merge/sp_dump.c
+sp_dump_LDADD = libmerge.la $(JSONC_LIBS)
+sp_dump_SOURCES = merge/sp_dump.c \
+	merge/live_json.c merge/live_json.h \
+	merge/live_view.c merge/live_view.h

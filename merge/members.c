@@ -41,12 +41,14 @@ bool members_next(const char **members, struct trace_rank_run *run)
         return false;
     if (*text == ':' && (text++, !take_number(&text, &stride)))
         return false;
-    /* A communicator's runs were made by arithmetic on numbers from a file: any of them can be off. */
+    /* A communicator's runs were made by arithmetic on numbers from a file: any of them can be off.
+     * */
     if (stride == 0 || stride < INT32_MIN || stride > INT32_MAX || last < INT32_MIN ||
         last > UINT32_MAX || (last - first) / stride < 0)
         return false;
-    *run = (struct trace_rank_run){
-        .first = (uint32_t)first, .count = (uint32_t)((last - first) / stride) + 1, .stride = (int32_t)stride};
+    *run = (struct trace_rank_run){.first = (uint32_t)first,
+                                   .count = (uint32_t)((last - first) / stride) + 1,
+                                   .stride = (int32_t)stride};
     *members = *text == ',' ? text + 1 : text;
     return true;
 }

@@ -14,8 +14,8 @@ enum { MEMBERS_RUN_SIZE = 64 };
  * lists. Returns text. */
 const char *members_print_run(const struct trace_rank_run *run, char text[static MEMBERS_RUN_SIZE]);
 
-/* Takes the next run from *members and moves it on. False at the end, and at the "..." of a text that
- * does not tell all. */
+/* Takes the next run from *members and moves it on. False at the end, and at the "..." of a text
+ * that does not tell all. */
 bool members_next(const char **members, struct trace_rank_run *run);
 
 /* The world rank of the member with this index, from 0; -1 where the text does not tell. */

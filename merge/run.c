@@ -16,7 +16,7 @@
 #include "schema/exit_record.h"
 #include "schema/trace_reader.h"
 
-static bool is_trace_name(const char *name)
+bool run_is_trace_name(const char *name)
 {
     size_t length = strlen(name), suffix = strlen(TRACE_SUFFIX);
     if (strncmp(name, "rank-", 5) != 0 || length <= 5 + suffix)
@@ -51,7 +51,7 @@ static int take_trace(void *data, const char *name)
 {
     struct run_world *world = data;
     struct stat info;
-    if (!is_trace_name(name))
+    if (!run_is_trace_name(name))
         return 0;
     if ((world->file_count & (world->file_count - 1)) == 0) {
         size_t room = world->file_count ? 2 * world->file_count : 1;

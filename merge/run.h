@@ -31,6 +31,9 @@ struct run {
     size_t world_count;
 };
 
+/* Whether a file of this name is a rank's trace: rank-000017.sptrace. */
+bool run_is_trace_name(const char *name);
+
 /* Looks through the directory at path; nothing in it is followed that is a link. Returns 0 and
  * *run, to be given to run_release, or -1 with errno of opening path (0: something else) and err.
  */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "merge/clock.h"
+#include "merge/live_view.h"
 #include "schema/region_label.h"
 #include "schema/streams.h"
 #include "schema/trace_reader.h"
@@ -22,12 +23,16 @@
 const char *argp_program_version = "sp-dump (scope-profile) " PACKAGE_VERSION;
 
 enum { EXIT_ALL = 0, EXIT_PART = 1, EXIT_NOTHING = 2, EXIT_USAGE = 64 };
+enum { KEY_LIVE = 256, KEY_WATCH, KEY_JSON };
+enum { WATCH_SECONDS = 2 };
 
 struct settings {
     char **traces;
     int trace_count;
     bool header_only;
     uint64_t limit; /* of lines for each trace */
+    bool live, json;
+    unsigned watch; /* seconds; 0: once */
 };
 
 /* --- command line ------------------------------------------------------------------------------
@@ -35,9 +40,36 @@ struct settings {
 
 static const struct argp_option option_table[] = {
     {"header", 'H', NULL, 0, "Print the header alone", 0},
-    {"lines", 'n', "LIMIT", 0, "Print at most LIMIT records of each trace", 0},
+    {"lines", 'n', "LIMIT", 0, "Print at most LIMIT records of each trace, with --live ranks", 0},
+    {"live", KEY_LIVE, NULL, 0, "Print what the ranks of a job that is running do right now", 1},
+    {"watch", KEY_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
+     "Like --live, every 2 seconds until the job has ended", 1},
+    {"json", KEY_JSON, NULL, 0, "With --live: print JSON, times in ns", 1},
     {0},
 };
+
+static unsigned parse_seconds(const char *text, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    unsigned long seconds = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || seconds == 0 || seconds > 86400)
+        argp_error(state, "--watch needs a number of seconds, not \"%s\"", text);
+    return (unsigned)seconds;
+}
+
+static void check_arguments(const struct settings *settings, struct argp_state *state)
+{
+    if (settings->live && settings->header_only)
+        argp_error(state, "--header does not go with --live");
+    if (settings->json && !settings->live)
+        argp_error(state, "--json goes with --live");
+    if (settings->live && settings->trace_count > 1)
+        argp_error(state, "one directory at a time, please; \"%s\" is another",
+                   settings->traces[1]);
+    if (!settings->live && settings->trace_count == 0)
+        argp_error(state, "which trace?");
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -53,12 +85,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         if (*argument < '0' || *argument > '9' || *end || errno)
             argp_error(state, "-n needs a number, not \"%s\"", argument);
         return 0;
+    case KEY_WATCH:
+        settings->watch = argument ? parse_seconds(argument, state) : WATCH_SECONDS;
+        settings->live = true;
+        return 0;
+    case KEY_LIVE:
+        settings->live = true;
+        return 0;
+    case KEY_JSON:
+        settings->json = true;
+        return 0;
     case ARGP_KEY_ARGS:
         settings->traces = state->argv + state->next;
         settings->trace_count = state->argc - state->next;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which trace?");
+    case ARGP_KEY_END:
+        check_arguments(settings, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -70,11 +112,15 @@ static void parse_command_line(int argc, char **argv, struct settings *settings)
     static const struct argp parser = {
         .options = option_table,
         .parser = parse_option,
-        .args_doc = "TRACE...",
+        .args_doc = "TRACE...\n--live [DIRECTORY]",
         .doc = "Print rank traces (RUNDIR/WORLD/rank-000000.sptrace). Each line of a call has its "
                "start in seconds since the trace began, its duration in seconds, the thread, and "
-               "the call; comm= is the rank's own number of a communicator.\vExit status: 0 "
-               "printed, 1 printed up to a damaged place, 2 nothing could be read, 64 usage.",
+               "the call; comm= is the rank's own number of a communicator.\n\nWith --live, print "
+               "for each rank of a running job in which MPI call it is, with whom, and for how "
+               "long. DIRECTORY is the job's run directory (scope-profile-JOB.STEP), or the one "
+               "it is in: then the newest is taken. Traces are only read; the job does not "
+               "notice.\vExit status: 0 printed, 1 printed up to a damaged place, or without some "
+               "ranks, 2 nothing could be read, 64 usage.",
     };
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, settings);
@@ -461,17 +507,32 @@ static int combine(int status, int next, bool first)
     return EXIT_PART;
 }
 
+static int dump_traces(const struct settings *settings)
+{
+    int status = EXIT_ALL;
+    for (int i = 0; i < settings->trace_count && !ferror(stdout); i++) {
+        if (i > 0)
+            putchar('\n');
+        status = combine(status, dump_trace(settings, settings->traces[i]), i == 0);
+    }
+    return status;
+}
+
+static int show_live(const struct settings *settings)
+{
+    struct live_view view = {.path = settings->trace_count ? settings->traces[0] : ".",
+                             .limit = settings->limit,
+                             .json = settings->json,
+                             .seconds = settings->watch};
+    return (int)live_view_show(&view);
+}
+
 int main(int argc, char **argv)
 {
     struct settings settings = {.limit = UINT64_MAX};
-    int status = EXIT_ALL;
     streams_prepare();
     parse_command_line(argc, argv, &settings);
-    for (int i = 0; i < settings.trace_count && !ferror(stdout); i++) {
-        if (i > 0)
-            putchar('\n');
-        status = combine(status, dump_trace(&settings, settings.traces[i]), i == 0);
-    }
+    int status = settings.live ? show_live(&settings) : dump_traces(&settings);
     if (streams_finish() == 0)
         return status;
     fputs("sp-dump: cannot write to standard output\n", stderr);

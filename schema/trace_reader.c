@@ -15,7 +15,7 @@ enum { NAME_SIZE = 256 };
 enum { STREAMS_MAX = 65536 };
 enum { MEMBERS_MAX = 1 << 26 }; /* ranks of a communicator that a definition may claim */
 enum { SLOT_TRIES = 100 };
-enum { ENDING_WINDOWS = 64 }; /* that are looked through for the beginning of the polls at the end */
+enum { ENDING_WINDOWS = 64 }; /* looked through for where the polls at the end begin */
 
 /* What trace_reader_next makes of a window. */
 enum reading {
@@ -160,9 +160,9 @@ static int read_state(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
-/* The slots change while the rank lives. A writer stores a call's start, then its signature: the start
- * that is read between two equal signatures is that call's. A thread that comes and goes faster than
- * one can look is in no call for long. */
+/* The slots change while the rank lives. A writer stores a call's start, then its signature: the
+ * start that is read between two equal signatures is that call's. A thread that comes and goes
+ * faster than one can look is in no call for long. */
 static int read_slots(struct trace_reader *reader, struct error *err)
 {
     struct trace_slot reads[3][TRACE_SLOTS];
@@ -935,7 +935,7 @@ void trace_reader_pass_events(struct trace_reader *reader)
     reader->reading = READ_DEFINITIONS;
 }
 
-/* --- how a stream ends -------------------------------------------------------------------------- */
+/* --- how a stream ends ------------------------------------------------------------------------ */
 
 /* Where the windows of a stream begin. */
 struct window_list {

@@ -99,8 +99,8 @@ void trace_reader_close(struct trace_reader *reader);
 const struct trace_header *trace_reader_header(const struct trace_reader *reader);
 const struct trace_state *trace_reader_state(const struct trace_reader *reader);
 
-/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. Each was read
- * by the writer's rule (trace_slot_show): its signature is 0, or its start is that call's. */
+/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. Each was
+ * read by the writer's rule (trace_slot_show): its signature is 0, or its start is that call's. */
 const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
 
 /* Gets the next record: windows in file order, the records of a window in order.
@@ -124,10 +124,10 @@ struct trace_ending {
     uint64_t start, end; /* ticks, from the first one's start to the last one's end */
 };
 
-/* Gets how a stream ends from the last windows of the stream alone: what its signature is is not known
- * yet, and need not be defined anywhere. Polls are followed back for up to 64 windows, other events to
- * the beginning of their window. Returns false if no event can be read. The reader is then where
- * trace_reader_rewind would put it. */
+/* Gets how a stream ends from the last windows of the stream alone: what its signature is is not
+ * known yet, and need not be defined anywhere. Polls are followed back for up to 64 windows, other
+ * events to the beginning of their window. Returns false if no event can be read. The reader is
+ * then where trace_reader_rewind would put it. */
 bool trace_reader_ending(struct trace_reader *reader, uint32_t stream, struct trace_ending *ending);
 
 /* Back to the first window, so that a second pass can be made. Definitions are read again. */

@@ -12,6 +12,17 @@ damage_sources = schema/error.c schema/regular_file.c schema/trace_reader.c sche
 trace_damage_SOURCES = tests/fuzz/trace_damage.c tests/fuzz/sample_trace.h $(damage_sources)
 trace_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 
+if !PRELOAD_ONLY
+check_PROGRAMS += live_damage
+TESTS += tests/fuzz/live_damage.t
+EXTRA_DIST += tests/fuzz/live_damage.t
+live_damage_SOURCES = tests/fuzz/live_damage.c tests/fuzz/sample_trace.h $(damage_sources) \
+	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/flight.c \
+	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
+	merge/rank_end.c schema/exit_record.c schema/host_key.c
+live_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
+endif
+
 # An emulator does not let a program be traced.
 if !PRELOAD_ONLY
 check_PROGRAMS += trace_steps
@@ -24,6 +35,7 @@ endif
 # make fuzz ROUNDS=10000000 SEED=7
 ROUNDS = 1000000
 SEED = 1
-fuzz: trace_damage
+fuzz: trace_damage live_damage
 	./trace_damage $(ROUNDS) $(SEED)
+	./live_damage $(ROUNDS) $(SEED)
 .PHONY: fuzz

@@ -127,6 +127,11 @@ Test(flight, what_calls_do_not_have_in_common_is_left_out)
     polls = flight("test", "irecv", -1, -1, 7, 0);
     polls.is_common = true;
     check(polls, "mpi:test for irecv (tag 7)");
+    struct flight receives = flight("recv", NULL, -1, -1, 7, 0);
+    receives.is_common = receives.has_several_peers = true;
+    check(receives, "mpi:recv from several ranks (tag 7)");
+    receives.call.communicator = 2;
+    check(receives, "mpi:recv from several ranks (tag 7) on comm 2");
 }
 
 Test(flight, the_longest_names_and_numbers_fit)

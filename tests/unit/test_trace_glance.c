@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a trace tells to those who do not read all of it: slots, definitions, the end of a stream. */
+/* What a trace tells to those who do not read all of it: slots, definitions, the end of a stream.
+ * */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <pthread.h>
