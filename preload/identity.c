@@ -74,9 +74,8 @@ static bool in_asking_step(void)
     return strcmp(asked, here) == 0;
 }
 
-/* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name. All ranks of one on a host are
- * children of one process, which is no other world's; where there are more hosts, the size has to
- * tell worlds apart. */
+/* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name: what their ranks have in common has to
+ * tell them apart. All on a host are children of one process, those of spawned worlds too. */
 static void hydra_world_name(char name[static WORLD_NAME_MAX])
 {
     const char *kind = variable("PMI_SPAWNED") ? "spawned" : "world";
@@ -84,7 +83,7 @@ static void hydra_world_name(char name[static WORLD_NAME_MAX])
     if (size < 0)
         snprintf(name, WORLD_NAME_MAX, "%s", kind);
     else if (number("MPI_LOCALNRANKS") == size)
-        snprintf(name, WORLD_NAME_MAX, "%s-%ld", kind, (long)getppid());
+        snprintf(name, WORLD_NAME_MAX, "%s-of-%d-%ld", kind, (int)size, (long)getppid());
     else
         snprintf(name, WORLD_NAME_MAX, "%s-of-%d", kind, (int)size);
 }
