@@ -10,7 +10,9 @@ scope_profile_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,relro -Wl,-z,no
 scope_profile_la_LIBADD = libtrace.la
 scope_profile_la_DEPENDENCIES = libtrace.la spank/scope_profile.map
 scope_profile_la_SOURCES = \
+	spank/bounded_child.c spank/bounded_child.h \
 	spank/elf_check.c spank/elf_check.h \
+	spank/exit_child.c spank/exit_child.h \
 	spank/merge_child.c spank/merge_child.h \
 	spank/multi_prog.c spank/multi_prog.h \
 	spank/plugin.c \
@@ -20,6 +22,8 @@ scope_profile_la_SOURCES = \
 	spank/settings.c spank/settings.h \
 	spank/srun.c spank/srun.h \
 	spank/stepd.c spank/stepd.h \
-	spank/task.c spank/task.h
+	spank/task.c spank/task.h \
+	spank/task_end.c spank/task_end.h \
+	spank/task_run.c spank/task_run.h
 
 EXTRA_DIST += spank/README.md spank/scope_profile.map

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's part in slurmstepd: what a task gets into its environment, or loses from it. */
+/* The plugin's part in slurmstepd: what it does when a task starts and when it has ended. */
 #include "spank/stepd.h"
 
 #include <fcntl.h>
@@ -11,15 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "schema/command_text.h"
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "spank/multi_prog.h"
 #include "spank/program.h"
 #include "spank/root_change.h"
-#include "spank/run_place.h"
 #include "spank/task.h"
+#include "spank/task_end.h"
+#include "spank/task_run.h"
 
 static bool asked;
 static char what[OPTIONS_TEXT_MAX];
@@ -108,80 +108,31 @@ static const char *program_of(const struct task *task, char name[static PATH_MAX
     return name;
 }
 
-/* What a task is to be given. */
-struct injection {
-    char step[64], run[OPTIONS_PATH_MAX], command[RUN_COMMAND_MAX];
-    char *preload; /* to be freed */
-};
-
-/* Where srun said the run goes; components of a heterogeneous step other than the first were told
- * the parent alone, and work it out from their own environment, as srun did. */
-static int find_run(const struct task *task, struct injection *injection, struct error *reason)
-{
-    struct run_names names = {
-        .job = task_get(task, "SLURM_JOB_ID"),
-        .step = task_get(task, "SLURM_STEP_ID"),
-        .user = task_get(task, "SLURM_JOB_USER"),
-        .job_name = task_get(task, "SLURM_JOB_NAME"),
-        .array_job = task_get(task, "SLURM_ARRAY_JOB_ID"),
-        .array_task = task_get(task, "SLURM_ARRAY_TASK_ID"),
-    };
-    if (!names.job || !names.step)
-        return error_set(reason, "%s: the job and the step are not known", task->argv[0]);
-    snprintf(injection->step, sizeof injection->step, "%s.%s", names.job, names.step);
-
-    const char *step = task_get(task, STEP_ENV_STEP), *run = task_get(task, STEP_ENV_RUN);
-    const char *command = task_get(task, STEP_ENV_COMMAND);
-    if (step && run && strcmp(step, injection->step) == 0 && strlen(run) < sizeof injection->run) {
-        if (*run == '\0')
-            return error_set(reason,
-                             "%s: scope-profile-%s is there already, from another run (move it "
-                             "away or choose another out=)",
-                             task->argv[0], injection->step);
-        strcpy(injection->run, run);
-        snprintf(injection->command, sizeof injection->command, "%s", command ? command : "");
-        return 0;
-    }
-    const char *parent = task_get(task, STEP_ENV_PARENT);
-    if (!parent)
-        return error_set(reason, "%s: srun did not say where the profile goes", task->argv[0]);
-    if (!names.array_job)
-        names.array_job = names.job;
-    if (!names.array_task)
-        names.array_task = "0";
-    command_text(task->argc, task->argv, injection->command, sizeof injection->command);
-    struct error err;
-    if (run_place_directory(parent, &names, task_get(task, "SLURM_RESTART_COUNT"), injection->run,
-                            sizeof injection->run, &err) < 0)
-        return error_set(reason, "%s: %s", task->argv[0], err.text);
-    return 0;
-}
-
-static int check_room(const struct task *task, const struct injection *injection,
+static int check_room(const struct task *task, const struct task_run *run, const char *preload,
                       const char *library, struct error *reason)
 {
     enum { NAMES = 256 };
-    size_t extra = NAMES + strlen(injection->step) + strlen(injection->run) + strlen(what) +
-                   strlen(injection->command) + 2 * strlen(library);
-    if (!injection->preload)
+    size_t extra = NAMES + strlen(run->step) + strlen(run->directory) + strlen(what) +
+                   strlen(run->command) + 2 * strlen(library);
+    if (!preload)
         return error_set(reason, "%s: no memory", task->argv[0]);
     if (!task_has_room(task, extra))
         return error_set(reason, "%s: its environment is nearly full", task->argv[0]);
     return 0;
 }
 
-static int set_all(const struct task *task, const struct injection *injection, const char *library,
-                   struct error *reason)
+static int set_all(const struct task *task, const struct task_run *run, const char *preload,
+                   const char *library, struct error *reason)
 {
     const struct {
         const char *name, *value;
     } variables[] = {
-        {STEP_ENV_RUN, injection->run},
-        {STEP_ENV_STEP, injection->step},
+        {STEP_ENV_RUN, run->directory},
+        {STEP_ENV_STEP, run->step},
         {STEP_ENV_WHAT, what},
         {STEP_ENV_PRELOAD, library},
-        {STEP_ENV_COMMAND, injection->command},
-        {"LD_PRELOAD", injection->preload},
+        {STEP_ENV_COMMAND, run->command},
+        {"LD_PRELOAD", preload},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (task_set(task, variables[i].name, variables[i].value) < 0)
@@ -195,22 +146,21 @@ static int set_all(const struct task *task, const struct injection *injection, c
 /* Whatever the reason is, the task starts as it would have without us. */
 static int inject(const struct task *task, const char *library, struct error *reason)
 {
-    struct injection injection;
+    struct task_run run;
     char name[PATH_MAX];
-    int status;
     if (program_check(program_of(task, name), task_get(task, "PATH"), reason) < 0 ||
         root_change_check(task->argc, task->argv, library, reason) < 0 ||
-        check_library(task, library, reason) < 0 || find_run(task, &injection, reason) < 0)
+        check_library(task, library, reason) < 0 || task_run_find(task, &run, reason) < 0)
         return -1;
 
     const char *outer = task_get(task, STEP_ENV_PRELOAD);
     if (outer && strcmp(outer, library) != 0)
         take_out(task, outer);
-    injection.preload = ld_preload_add(task_get(task, "LD_PRELOAD"), library);
-    status = check_room(task, &injection, library, reason);
+    char *preload = ld_preload_add(task_get(task, "LD_PRELOAD"), library);
+    int status = check_room(task, &run, preload, library, reason);
     if (status == 0)
-        status = set_all(task, &injection, library, reason);
-    free(injection.preload);
+        status = set_all(task, &run, preload, library, reason);
+    free(preload);
     return status;
 }
 
@@ -236,4 +186,11 @@ void stepd_task(spank_t spank, const struct settings *settings)
         clean(&task);
         say(&task, &reason);
     }
+}
+
+void stepd_task_exit(spank_t spank)
+{
+    struct task task;
+    if (asked && task_read(&task, spank) == 0 && task.is_program && !is_launcher(&task))
+        task_end_note(&task);
 }

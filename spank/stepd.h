@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's part in slurmstepd: what a task gets into its environment, or loses from it. */
+/* The plugin's part in slurmstepd: what it does when a task starts and when it has ended. */
 #ifndef SCOPE_STEPD_H
 #define SCOPE_STEPD_H
 
@@ -12,5 +12,8 @@ void stepd_option(const char *what);
 
 /* Prepares the environment of the task that is about to start; runs as the user, in its root. */
 void stepd_task(spank_t spank, const struct settings *settings);
+
+/* Notes how a task of a profiled step ended; runs as root, with the environment of the task. */
+void stepd_task_exit(spank_t spank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A task that is about to start, as Slurm shows it: its words and its environment. */
+/* A task as Slurm shows it: its words and its environment. */
 #include "spank/task.h"
 
 #include <stdlib.h>

@@ -36,8 +36,8 @@ TESTS += $(SPANK_TESTS)
 test_program_SOURCES = tests/unit/test_program.c spank/elf_check.c spank/program.c
 test_program_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_program_LDADD = libtrace.la $(CRITERION_LIBS)
-test_spank_parts_SOURCES = tests/unit/test_spank_parts.c spank/multi_prog.c \
-	spank/root_change.c spank/run_place.c spank/settings.c
+test_spank_parts_SOURCES = tests/unit/test_spank_parts.c spank/bounded_child.c \
+	spank/exit_child.c spank/multi_prog.c spank/root_change.c spank/run_place.c spank/settings.c
 test_spank_parts_CPPFLAGS = $(AM_CPPFLAGS) -DSP_PRELOAD_PATH='"/lib/preload.so"' \
 	-DSP_MERGE_PATH='"/bin/sp-merge"'
 test_spank_parts_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)

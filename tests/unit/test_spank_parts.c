@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the plugin reads besides programs: its settings, commands that change the root, lists. */
+/* The plugin's parts: its settings, commands that change the root, lists, the child for exit records.
+ */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "schema/command_text.h"
+#include "spank/bounded_child.h"
+#include "spank/exit_child.h"
 #include "spank/multi_prog.h"
 #include "spank/root_change.h"
 #include "spank/run_place.h"
@@ -176,4 +187,229 @@ Test(command_text, words_are_joined_and_cut)
     cr_expect_str_empty(one);
     command_text(0, words, text, sizeof text);
     cr_expect_str_empty(text);
+}
+
+/* --- a child that is waited for, but not for ever ------------------------------------------------
+ */
+
+static volatile int *shared; /* with the child */
+
+static void share(void)
+{
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq((void *)shared, MAP_FAILED);
+    *shared = 0;
+}
+
+static void count(const void *data)
+{
+    *shared += *(const int *)data;
+}
+
+static void hang(const void *data)
+{
+    (void)data;
+    ++*shared;
+    for (;;)
+        pause();
+}
+
+static void be_killed(const void *data)
+{
+    (void)data;
+    ++*shared;
+    kill(getpid(), SIGKILL);
+}
+
+/* Where a descriptor is open that the caller has, 100. */
+static void look_for_descriptors(const void *data)
+{
+    const int *fd = data;
+    *shared = fcntl(*fd, F_GETFD) >= 0 || fcntl(1, F_GETFD) >= 0 || fcntl(2, F_GETFD) >= 0 ? 100 : 1;
+}
+
+static void raise_term(const void *data)
+{
+    (void)data;
+    raise(SIGTERM);
+    *shared = 1;
+}
+
+static void expect_no_child(void)
+{
+    cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1);
+    cr_expect_eq(errno, ECHILD);
+}
+
+TestSuite(bounded_child, .init = share);
+
+Test(bounded_child, it_works_and_is_waited_for)
+{
+    int five = 5;
+    cr_expect_eq(bounded_child_run(count, &five, 60000), 0);
+    cr_expect_eq(*shared, 5);
+    expect_no_child();
+}
+
+Test(bounded_child, one_that_hangs_is_killed)
+{
+    cr_expect_eq(bounded_child_run(hang, NULL, 50), -1);
+    cr_expect_eq(*shared, 1);
+    expect_no_child();
+}
+
+Test(bounded_child, one_that_somebody_kills_is_started_again_but_not_for_ever)
+{
+    cr_expect_eq(bounded_child_run(be_killed, NULL, 60000), 0);
+    cr_expect_eq(*shared, 3);
+    expect_no_child();
+}
+
+Test(bounded_child, it_has_none_of_our_descriptors)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD, 700);
+    cr_assert_geq(fd, 700);
+    cr_expect_eq(bounded_child_run(look_for_descriptors, &fd, 60000), 0);
+    cr_expect_eq(*shared, 1);
+}
+
+Test(bounded_child, signals_do_not_end_it_and_our_mask_is_as_it_was)
+{
+    sigset_t mask;
+    cr_expect_eq(bounded_child_run(raise_term, NULL, 60000), 0);
+    cr_expect_eq(*shared, 1);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    cr_expect_not(sigismember(&mask, SIGTERM));
+}
+
+/* --- exit records --------------------------------------------------------------------------------
+ */
+
+enum { NOBODY = 65534, GROUP = 54321 };
+
+static char run[] = "/tmp/exit-child-XXXXXX";
+static char target[64];
+static struct exit_child child = {.run = run, .name = "exit-a", .line = "line\n", .length = 5};
+
+/* A run directory of an ordinary user: nobody where we are root, else us. */
+static void make_run(void)
+{
+    cr_assert_not_null(mkdtemp(run));
+    child.user = getuid() ? getuid() : NOBODY;
+    child.group = getuid() ? getgid() : NOBODY;
+    cr_assert_eq(chown(run, child.user, child.group), 0);
+    cr_assert_eq(chmod(run, 0755), 0);
+    snprintf(target, sizeof target, "%s.target", run);
+}
+
+static const char *path(const char *name)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%s/%s", run, name);
+    return text;
+}
+
+static void remove_run(void)
+{
+    unlink(path("exit-a"));
+    unlink(target);
+    if (rmdir(run) < 0)
+        unlink(run);
+    rmdir(target);
+}
+
+static void append(void)
+{
+    cr_expect_eq(exit_child_append(&child, 60000), 0);
+}
+
+static int64_t size_of(const char *name)
+{
+    struct stat info;
+    return lstat(name, &info) == 0 ? (int64_t)info.st_size : -1;
+}
+
+TestSuite(exit_child, .init = make_run, .fini = remove_run);
+
+Test(exit_child, lines_are_appended_as_the_user)
+{
+    struct stat info;
+    append();
+    append();
+    cr_assert_eq(lstat(path("exit-a"), &info), 0);
+    cr_expect_eq(info.st_size, 10);
+    cr_expect_eq(info.st_uid, child.user);
+    cr_expect_eq(info.st_gid, child.group);
+    cr_expect_eq(info.st_mode & 07133, 0, "mode %o", info.st_mode);
+}
+
+Test(exit_child, without_a_run_directory_nothing_is_made)
+{
+    cr_assert_eq(rmdir(run), 0);
+    append();
+    cr_expect_eq(size_of(run), -1);
+}
+
+Test(exit_child, a_link_in_place_of_the_run_directory_is_not_followed)
+{
+    cr_assert_eq(rename(run, target), 0);
+    cr_assert_eq(symlink(target, run), 0);
+    append();
+    cr_expect_eq(unlink(run), 0);
+    cr_assert_eq(rename(target, run), 0);
+    cr_expect_eq(size_of(path("exit-a")), -1);
+}
+
+Test(exit_child, a_link_in_place_of_the_file_is_not_followed)
+{
+    int fd = open(target, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(fchmod(fd, 0666), 0);
+    close(fd);
+    cr_assert_eq(symlink(target, path("exit-a")), 0);
+    append();
+    cr_expect_eq(size_of(target), 0);
+}
+
+Test(exit_child, what_the_user_may_not_write_stays)
+{
+    if (getuid() != 0)
+        cr_skip_test("only root can make what its user may not write");
+    int fd = open(path("exit-a"), O_WRONLY | O_CREAT | O_EXCL, 0644); /* root's */
+    cr_assert_geq(fd, 0);
+    close(fd);
+    append();
+    cr_expect_eq(size_of(path("exit-a")), 0, "root's file was written");
+    unlink(path("exit-a"));
+    cr_assert_eq(chown(run, 0, 0), 0);
+    append();
+    cr_expect_eq(size_of(path("exit-a")), -1, "a file was made in root's directory");
+}
+
+Test(exit_child, groups_are_those_of_the_job_and_no_others)
+{
+    const gid_t ours[] = {GROUP}, jobs[] = {NOBODY, GROUP};
+    if (getuid() != 0)
+        cr_skip_test("only root can change groups");
+    cr_assert_eq(chown(run, 0, GROUP), 0);
+    cr_assert_eq(chmod(run, 0770), 0);
+    cr_assert_eq(setgroups(1, ours), 0);
+    append();
+    cr_expect_eq(size_of(path("exit-a")), -1, "with a group of slurmstepd");
+    child.groups = jobs;
+    child.group_count = 2;
+    append();
+    cr_expect_eq(size_of(path("exit-a")), 5);
+}
+
+Test(exit_child, another_user_than_ours_is_refused_where_ids_cannot_be_given_up)
+{
+    if (getuid() == 0)
+        cr_assert_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+    child.user = getuid() + 1;
+    append();
+    cr_expect_eq(size_of(path("exit-a")), -1);
+    child.user = getuid();
+    append();
+    cr_expect_eq(size_of(path("exit-a")), 5);
 }
