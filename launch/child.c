@@ -31,14 +31,16 @@ static int exit_status(int status)
 }
 
 /* Takes signals, which are blocked, until the child has ended. */
-static int wait_for(pid_t child, const sigset_t *signals)
+static int wait_for(pid_t child, const sigset_t *signals, struct child_end *end)
 {
     for (;;) {
         siginfo_t info;
         int status, number = sigwaitinfo(signals, &info);
         pid_t got = waitpid(child, &status, WNOHANG);
-        if (got == child)
+        if (got == child) {
+            *end = (struct child_end){child, status};
             return exit_status(status);
+        }
         if (got < 0 && errno != EINTR) {
             fprintf(stderr, "sp-run: the child's exit status is lost: %s\n", strerror(errno));
             return NOT_EXECUTABLE;
@@ -48,12 +50,16 @@ static int wait_for(pid_t child, const sigset_t *signals)
     }
 }
 
-int child_run(char *const argv[], const struct child_variable *variables)
+int child_run(char *const argv[], const struct child_variable *variables, struct child_end *end)
 {
     static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                     SIGUSR2, SIGALRM, SIGXCPU, SIGCHLD};
     sigset_t signals, before;
+    struct child_end unwanted;
     int status = NOT_EXECUTABLE;
+    if (!end)
+        end = &unwanted;
+    *end = (struct child_end){.pid = -1};
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaddset(&signals, passed_on[i]);
@@ -67,7 +73,7 @@ int child_run(char *const argv[], const struct child_variable *variables)
     if (child < 0)
         fprintf(stderr, "sp-run: cannot start a process: %s\n", strerror(errno));
     else
-        status = wait_for(child, &signals);
+        status = wait_for(child, &signals, end);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }

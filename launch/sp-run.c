@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include "launch/child.h"
 #include "launch/installation.h"
 #include "schema/command_text.h"
+#include "schema/exit_record.h"
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
@@ -147,12 +149,30 @@ static void merge(const char *run)
         return;
     }
     char *argv[] = {tool, (char *)"--auto", (char *)"--", (char *)run, NULL};
-    child_run(argv, unchanged);
+    child_run(argv, unchanged, NULL);
+}
+
+/* How the command ended: it may be the rank itself. Under mpirun the ranks are no children of ours,
+ * and the launcher's end is all there is. */
+static void note_end(const char *run, const struct child_end *end)
+{
+    char host[HOST_NAME_MAX + 1] = "", name[EXIT_RECORD_NAME_SIZE], line[EXIT_RECORD_LINE_SIZE];
+    struct exit_record record = {.task = -1, .local = -1, .pid = end->pid, .status = end->status};
+    gethostname(host, sizeof host - 1);
+    int directory = open(run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0)
+        return; /* no rank came past MPI_Init */
+    exit_record_stamp(&record);
+    size_t length = exit_record_print(&record, line);
+    if (end->pid > 0 && exit_record_name(host, name) == 0)
+        exit_record_append(directory, name, line, length); /* without it the end is unknown */
+    close(directory);
 }
 
 int main(int argc, char *argv[])
 {
     struct options options;
+    struct child_end end;
     struct error err;
     char run[OPTIONS_PATH_MAX], command[RUN_COMMAND_MAX], *preload = NULL;
     struct arguments arguments = read_arguments(argc, argv, &options);
@@ -170,7 +190,9 @@ int main(int argc, char *argv[])
         {"LD_PRELOAD", preload},
         {NULL, NULL},
     };
-    int status = child_run(arguments.command, variables);
+    int status = child_run(arguments.command, variables, &end);
+    if (preload)
+        note_end(run, &end);
     if (preload && options.merge == MERGE_SRUN)
         merge(run);
     free(preload);

@@ -9,10 +9,12 @@
 
 static const struct child_variable none[] = {{NULL, NULL}};
 
+static struct child_end end;
+
 static int run(const char *script)
 {
     char *argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
-    return child_run(argv, none);
+    return child_run(argv, none, &end);
 }
 
 Test(child, exit_status_is_the_commands)
@@ -24,11 +26,21 @@ Test(child, exit_status_is_the_commands)
     cr_expect_eq(run("kill -KILL $$"), 128 + SIGKILL);
 }
 
+Test(child, its_wait_status_is_kept)
+{
+    run("exit 3");
+    cr_expect_eq(end.status, 3 << 8);
+    run("kill -KILL $$");
+    cr_expect_eq(end.status, SIGKILL);
+    run("exit $(($$ % 200))");
+    cr_expect_eq(end.status >> 8, end.pid % 200);
+}
+
 Test(child, what_cannot_run_is_told_apart)
 {
     char *gone[] = {(char *)"/nowhere/app", NULL}, *data[] = {(char *)"/etc/passwd", NULL};
-    cr_expect_eq(child_run(gone, none), 127);
-    cr_expect_eq(child_run(data, none), 126);
+    cr_expect_eq(child_run(gone, none, NULL), 127);
+    cr_expect_eq(child_run(data, none, NULL), 126);
 }
 
 Test(child, environment_is_changed_for_the_child_alone)
@@ -36,7 +48,7 @@ Test(child, environment_is_changed_for_the_child_alone)
     const struct child_variable variables[] = {{"SP_A", "1"}, {"SP_B", NULL}, {NULL, NULL}};
     char *argv[] = {(char *)"sh", (char *)"-c", (char *)"test \"$SP_A$SP_B\" = 1kept", NULL};
     setenv("SP_B", "kept", 1);
-    cr_expect_eq(child_run(argv, variables), 0);
+    cr_expect_eq(child_run(argv, variables, NULL), 0);
     cr_expect_null(getenv("SP_A"));
 }
 
