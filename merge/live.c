@@ -40,7 +40,9 @@ struct look {
     struct clock clock;
     bool has_clock;
     int64_t realtime_ns; /* - monotonic, of the rank's host */
-    int64_t now_ns;      /* CLOCK_REALTIME here */
+    int64_t found_ns;    /* CLOCK_REALTIME here when the slots were read */
+    int64_t now_ns;      /* the same, or when the rank ended */
+    struct rank_end end;
     struct glance *glances;
     size_t glance_count;
     struct error *err;
@@ -333,13 +335,11 @@ static int end(struct look *look, enum live_state state, int64_t age_ns)
 /* An exit record tells that what the slots show is over: then that is where the rank was. */
 static int decide_end(struct look *look)
 {
-    const struct trace_header *header = trace_reader_header(look->reader);
-    struct rank_end end = exits_find(look->exits, header);
     struct names *names = &look->live->vocabulary.operations;
     char text[RANK_END_TEXT];
-    if (end.of == END_UNSEEN)
+    if (look->end.of == END_UNSEEN)
         return 0;
-    rank_end_clause(&end, trace_reader_state(look->reader)->phase, text);
+    rank_end_clause(&look->end, trace_reader_state(look->reader)->phase, text);
     int64_t name = names_intern(names, text), ns;
     if (name < 0)
         return no_memory(look->err);
@@ -348,9 +348,9 @@ static int decide_end(struct look *look)
         thread->call = (struct flight){0};
     thread->state = LIVE_DEAD;
     thread->end = names->texts[name];
-    if (__builtin_sub_overflow(look->now_ns, end.realtime_ns, &ns))
-        ns = -1;
-    thread->age_ns = ns < 0 ? -1 : ns;
+    thread->call_ns = thread->age_ns;
+    bool is_known = !__builtin_sub_overflow(look->found_ns, look->end.realtime_ns, &ns);
+    thread->age_ns = is_known && ns >= 0 ? ns : -1;
     look->rank->thread_count = 1;
     return 0;
 }
@@ -383,8 +383,10 @@ static int look_at_pages(struct look *look)
     if (learn_clock(look) < 0)
         return -1;
     note_ahead(look, state->last_sync.ticks);
-    if (state->phase == PHASE_CLOSED)
+    if (state->phase == PHASE_CLOSED) {
+        look->now_ns = look->found_ns;
         return end(look, LIVE_ENDED, age(look, state->last_sync.ticks));
+    }
     if (header->flags & TRACE_BUFFERED)
         rank->behind_ns = age(look, state->last_sync.ticks);
     return look_at_slots(look);
@@ -409,7 +411,10 @@ static int begin_look(struct look *look, int dirfd, const char *file, int64_t no
     if (trace_reader_open(&look->reader, dirfd, file, &rank->problem) < 0 ||
         !has_its_name(look, file))
         return end(look, LIVE_UNREADABLE, -1);
-    look->now_ns = now_ns ? now_ns : realtime_now();
+    look->found_ns = look->now_ns = now_ns ? now_ns : realtime_now();
+    look->end = exits_find(look->exits, trace_reader_header(look->reader));
+    if (look->end.of != END_UNSEEN && look->end.realtime_ns < look->now_ns)
+        look->now_ns = look->end.realtime_ns;
     return look_at_pages(look);
 }
 

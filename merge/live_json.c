@@ -77,6 +77,7 @@ static struct json_object *thread_object(const struct live_thread *thread)
     set(object, "call", is_in ? call_object(&thread->call) : NULL);
     set(object, "last_call", is_in ? NULL : call_object(&thread->call));
     set(object, "end", text_or_null(thread->end));
+    set(object, "call_ns", thread->state == LIVE_DEAD ? time_or_null(thread->call_ns) : NULL);
     set(object, "polls", json_object_new_int64((int64_t)thread->polls));
     return object;
 }

@@ -78,6 +78,7 @@ struct told {
     const char *end;
     uint64_t polls;              /* 0: not told */
     int64_t age_least, age_most; /* ns; -1: not known */
+    int64_t call_ns;             /* as of live_thread */
     bool is_one;                 /* thread: its last call is told, too */
 };
 
@@ -93,6 +94,16 @@ static void print_span(FILE *stream, const char *before, const struct told *told
     if (strcmp(least, most) != 0)
         fprintf(stream, "%s to ", least);
     fprintf(stream, "%s%s", most, after);
+}
+
+/* Where a dead rank was. */
+static void print_last(FILE *stream, const struct told *told, const char *call)
+{
+    char time[DURATION_SIZE];
+    fprintf(stream, ", %s %s%s", told->polls ? "calling" : "in", call,
+            told->polls ? " again and again" : "");
+    if (told->call_ns >= 0)
+        fprintf(stream, " for %s", duration_print(told->call_ns, time));
 }
 
 static void print_told(FILE *stream, const struct told *told)
@@ -125,7 +136,7 @@ static void print_told(FILE *stream, const struct told *told)
         fputs(told->end, stream);
         print_span(stream, ", ", told, " ago");
         if (told->is_one && told->call->call.operation)
-            fprintf(stream, ", in %s", call);
+            print_last(stream, told, call);
         return;
     case LIVE_ENDED:
         fputs("through MPI_Finalize", stream);
@@ -216,6 +227,7 @@ static void print_thread(FILE *stream, const struct live_rank *rank,
                         .polls = thread->polls,
                         .age_least = thread->age_ns,
                         .age_most = thread->age_ns,
+                        .call_ns = thread->call_ns,
                         .is_one = true};
     if (rank->thread_count > 1 || thread->number > 0)
         fprintf(stream, "thread %" PRIu32 " ", thread->number);

@@ -13,6 +13,7 @@ libmerge_la_SOURCES = \
 	merge/fold.c merge/fold.h \
 	merge/hosts.c merge/hosts.h \
 	merge/lane.c merge/lane.h \
+	merge/last_calls.c merge/last_calls.h \
 	merge/live.c merge/live.h \
 	merge/live_group.c merge/live_group.h \
 	merge/live_text.c merge/live_text.h \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/flight.h"
 #include "merge/unrecorded.h"
 
 static const char *const words[] = {
@@ -138,7 +139,26 @@ static void fit_session(struct rank *rank, const struct trace_event *event)
         rank->session_end = event->start;
 }
 
-static int add_event(const struct scan *scan, uint32_t stream, const struct trace_event *event)
+/* Keeps where polls of one kind began, as long as nothing else comes. */
+static void follow_polls(struct thread *thread, uint32_t stream, const struct trace_event *event,
+                         uint64_t polls)
+{
+    struct last_call *last = &thread->polls;
+    if (thread->calls[event->signature].kind != KIND_POLL) {
+        last->polls = 0;
+        return;
+    }
+    if (last->polls == 0 || last->call != event->signature)
+        *last = (struct last_call){
+            .thread = stream, .call = event->signature, .start = event->start};
+    if (__builtin_add_overflow(last->polls, polls, &last->polls))
+        last->polls = UINT64_MAX;
+    last->end = event->end;
+}
+
+/* polls: how many a run of them has; 1 for other events. */
+static int add_event(const struct scan *scan, uint32_t stream, const struct trace_event *event,
+                     uint64_t polls)
 {
     struct rank *rank = scan->rank;
     struct thread *thread = find_thread(scan, stream);
@@ -147,6 +167,7 @@ static int add_event(const struct scan *scan, uint32_t stream, const struct trac
     if (event->signature >= thread->call_count)
         return 0;
     thread->calls[event->signature].count++;
+    follow_polls(thread, stream, event, polls);
     if (thread->events++ == 0)
         thread->first_ticks = thread->last_ticks = event->start;
     if (event->start < thread->first_ticks)
@@ -164,15 +185,17 @@ static int add_event(const struct scan *scan, uint32_t stream, const struct trac
 static int add_polls(const struct scan *scan, uint32_t stream, const struct trace_poll_run *run)
 {
     struct thread *thread = find_thread(scan, stream);
+    uint64_t polls = 0;
     if (!thread)
         return no_memory(scan);
     if (run->first < thread->call_count)
         thread->calls[run->first].is_polled = true;
     for (size_t i = 0; i < run->count; i++) {
+        polls += run->polled[i].count;
         if (run->polled[i].signature < thread->call_count)
             thread->calls[run->polled[i].signature].is_polled = true;
     }
-    return add_event(scan, stream, &run->event);
+    return add_event(scan, stream, &run->event, polls);
 }
 
 static int add_record(const struct scan *scan, const struct trace_record *record)
@@ -181,7 +204,7 @@ static int add_record(const struct scan *scan, const struct trace_record *record
     case RECORD_WINDOW:
         return begin_window(scan, record->stream, record->window);
     case RECORD_EVENT:
-        return add_event(scan, record->stream, &record->event);
+        return add_event(scan, record->stream, &record->event, 1);
     case RECORD_POLLS:
         return add_polls(scan, record->stream, &record->polls);
     case RECORD_SIGNATURE:
@@ -246,39 +269,54 @@ static void begin(struct rank *rank, const struct trace_reader *reader)
         extend(rank, state->finalize_start, state->finalize_start);
 }
 
-static void note_in_flight(const struct scan *scan, const struct trace_slot *slot)
+static bool is_known_call(const struct rank *rank, const struct trace_slot *slot)
 {
-    const struct trace_signature *signature =
-        trace_reader_signature(scan->reader, slot->stream - 1, slot->signature - 1);
-    const struct trace_operation *operation =
-        signature ? trace_reader_operation(scan->reader, slot->stream - 1, signature->operation)
-                  : NULL;
-    if (!operation || scan->rank->in_flight[0])
-        return;
-    int length =
-        snprintf(scan->rank->in_flight, sizeof(scan->rank->in_flight), "%s", operation->name);
-    if (signature->peer >= 0)
-        snprintf(scan->rank->in_flight + length, sizeof(scan->rank->in_flight) - (size_t)length,
-                 " with %" PRId32 " (tag %" PRId32 ")", signature->peer, signature->tag);
+    size_t thread = (size_t)slot->stream - 1;
+    return slot->signature > 0 && thread < rank->thread_count &&
+           slot->signature - 1 < rank->threads[thread].call_count;
+}
+
+/* What the thread of a slot was in: polls tell more than the one of them that is in flight. */
+static void note_last_call(const struct scan *scan, const struct trace_slot *slot)
+{
+    struct rank *rank = scan->rank;
+    size_t number = (size_t)slot->stream - 1;
+    bool is_known = is_known_call(rank, slot);
+    struct last_call last = {.thread = number, .start = slot->start};
+    if (is_known)
+        last.call = slot->signature - 1;
+    if (number < rank->thread_count && rank->threads[number].polls.polls > 1) {
+        char *const *names = scan->vocabulary->operations.texts;
+        const struct thread *thread = &rank->threads[number];
+        if (slot->signature == 0 ||
+            (is_known && flight_is_poll(names[thread->calls[last.call].operation])))
+            last = thread->polls;
+    }
+    if (is_known || last.polls > 0)
+        rank->last_calls[rank->last_call_count++] = last;
 }
 
 /* Slots tell what did not become an event: calls under way, and calls that found no room. */
-static void read_slots(const struct scan *scan)
+static int read_slots(const struct scan *scan)
 {
     struct rank *rank = scan->rank;
     const struct trace_slot *slots = trace_reader_slots(scan->reader);
     bool ended = rank->state_page.phase == PHASE_CLOSED;
+    rank->last_calls = calloc((size_t)rank->header.slot_count + 1, sizeof(*rank->last_calls));
+    if (!rank->last_calls)
+        return no_memory(scan);
     for (uint32_t i = 0; i < rank->header.slot_count; i++) {
         if (slots[i].stream == 0)
             continue;
         rank->dropped += slots[i].dropped;
-        if (ended || slots[i].signature == 0)
+        if (ended)
             continue;
         /* A call that began before the last sign of life is no later one; a wild number is none. */
         if (slots[i].start > rank->last_ticks && slots[i].start - rank->last_ticks < UINT64_MAX / 4)
             extend(rank, slots[i].start, slots[i].start);
-        note_in_flight(scan, &slots[i]);
+        note_last_call(scan, &slots[i]);
     }
+    return 0;
 }
 
 static void settle_session(struct rank *rank)
@@ -302,7 +340,8 @@ static void settle_state(struct rank *rank)
 static int finish(const struct scan *scan)
 {
     struct rank *rank = scan->rank;
-    read_slots(scan);
+    if (read_slots(scan) < 0)
+        return -1;
     if (add_sync(scan, &rank->header.first_sync) < 0)
         return -1;
     if (rank->state_page.last_sync.ticks && add_sync(scan, &rank->state_page.last_sync) < 0)
@@ -367,6 +406,8 @@ void rank_release(struct rank *rank)
     free(rank->file);
     free(rank->pauses);
     free(rank->unrecorded);
+    free(rank->last_calls);
+    free(rank->in_flight);
     tally_release(&rank->failures);
     clock_release(&rank->clock);
 }

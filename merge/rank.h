@@ -43,6 +43,15 @@ struct call {
 };
 #define CALL_NO_REQUEST UINT32_MAX
 
+/* A call that a thread did not come back from, or polls that it did not stop. */
+struct last_call {
+    size_t thread;  /* number */
+    uint32_t call;  /* number of the thread's calls */
+    uint64_t start; /* ticks, of the first poll */
+    uint64_t polls; /* how many; 0: a call */
+    uint64_t end;   /* ticks, of the last poll */
+};
+
 struct thread {
     struct call *calls; /* by id of the signature in the stream */
     size_t call_count, call_room;
@@ -50,6 +59,7 @@ struct thread {
     uint64_t events;
     uint64_t first_ticks, last_ticks; /* of its events; valid if events > 0 */
     int32_t thread_id;
+    struct last_call polls; /* at the end of its events; polls: 0 if there are none */
 
     bool has_failed; /* second pass: the next call did, with an error of this class */
     int32_t error_class;
@@ -63,7 +73,6 @@ struct rank {
     struct trace_state state_page;
     enum rank_state state;
     struct error problem; /* of the trace, first one met; "" if there is none */
-    char in_flight[128];  /* the call the rank did not come back from; "" if there is none */
 
     struct clock clock;
     struct thread *threads; /* by stream number */
@@ -72,12 +81,15 @@ struct rank {
     struct unrecorded *unrecorded;       /* calls without an event; NULL: none */
     uint64_t session_start, session_end; /* ticks */
     uint64_t first_ticks, last_ticks;    /* of anything that is known of the rank */
+    struct last_call *last_calls;        /* of threads that are still in MPI where the trace ends */
+    size_t last_call_count;
 
     int host;          /* in the merge's hosts */
     int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */
 
     struct rank_end end; /* these two are known once hosts are aligned */
     char end_text[RANK_END_TEXT];
+    char *in_flight; /* the last calls as of last_calls_text, once communicators are settled */
 
     /* The second pass adds these. */
     struct tally failures; /* by region of the fold and error class */

@@ -278,6 +278,8 @@ static void merge_world(const struct settings *settings, const struct run *run, 
     losses_finish(&losses);
     if (settings->verbose && result.ends[0])
         fprintf(stderr, "sp-merge: how they ended: %s\n", result.ends);
+    if (settings->verbose && result.in_flight[0])
+        fprintf(stderr, "sp-merge: where they were then: %s\n", result.in_flight);
     if (status == WORLD_NOTHING || status == WORLD_FAILED) {
         outcome->problem = err;
         if (!settings->automatic)

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "merge/duration.h"
 #include "merge/fold.h"
 #include "merge/hosts.h"
+#include "merge/last_calls.h"
 #include "merge/metadata.h"
 #include "merge/progress.h"
 #include "merge/publish.h"
@@ -43,59 +45,73 @@ static int no_memory(const struct merge *merge)
 /* --- first pass --------------------------------------------------------------------------------
  */
 
-/* "; killed by signal 11 (SIGSEGV), 31.2 s after the start", if the end is known and no normal one. */
-static void describe_end(const struct rank *rank, const char *before, char *text, size_t size)
+/* The word between a call and the clause that tells how the rank ended in it. */
+static const char *when(const struct rank *rank)
 {
-    char clause[RANK_END_TEXT], time[DURATION_SIZE];
-    text[0] = '\0';
-    if (rank->end.of == END_UNSEEN || rank_end_is_normal(&rank->end, rank->state_page.phase))
-        return;
-    rank_end_clause(&rank->end, rank->state_page.phase, clause);
-    snprintf(text, size, "%s%s, %s after the start", before, clause,
-             duration_print(rank->end.ns, time));
+    if (rank->end.of != END_OF_RANK)
+        return "when ";
+    return WIFSIGNALED(rank->end.status) ? "when it was " : "when it ";
 }
 
-/* A rank without MPI_Finalize: how it ended, or else how far its trace goes. */
-static void tell_cut_off(const struct merge *merge, const struct rank *rank)
+/* "; in mpi:recv from 1 (tag 7) for 31.2 s when it was killed by signal 11 (SIGSEGV), 45.0 s after
+ * the start", if the end is known and no normal one. To be freed; "" if not, NULL without memory. */
+static char *describe_end(const struct rank *rank, const char *before)
 {
-    uint32_t number = rank->header.rank;
+    char clause[RANK_END_TEXT], time[DURATION_SIZE], *text;
+    if (rank->end.of == END_UNSEEN || rank_end_is_normal(&rank->end, rank->state_page.phase))
+        return strdup("");
+    bool is_in = rank->in_flight[0] != '\0';
+    rank_end_clause(&rank->end, rank->state_page.phase, clause);
+    int length = asprintf(&text, "%s%s%s%s%s%s, %s after the start", before, is_in ? "in " : "",
+                          rank->in_flight, is_in ? " " : "", is_in ? when(rank) : "", clause,
+                          duration_print(rank->end.ns, time));
+    return length < 0 ? NULL : text;
+}
+
+/* A rank without MPI_Finalize of which nobody saw the end: how far its trace goes, and how long
+ * others lived after that. */
+static void tell_unseen(const struct merge *merge, const struct rank *rank)
+{
+    char time[DURATION_SIZE];
     size_t hint = 0;
-    char end[2 * RANK_END_TEXT];
-    describe_end(rank, "", end, sizeof(end));
-    if (end[0])
-        losses_add(merge->losses, "rank %" PRIu32 ": %s%s%s", number, end,
-                   rank->in_flight[0] ? ", in " : "", rank->in_flight);
-    else
-        losses_add(merge->losses,
-                   "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record",
-                   number, 1e-9 * (double)rank_ns(rank, rank->last_ticks, &hint),
-                   rank->in_flight[0] ? ", rank was in " : "", rank->in_flight);
+    int64_t last_ns = rank_ns(rank, rank->last_ticks, &hint), left_ns = merge->end_ns - last_ns;
+    bool is_in = rank->in_flight[0] != '\0', is_alone = left_ns < 1000000;
+    losses_add(merge->losses,
+               "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record%s%s",
+               rank->header.rank, 1e-9 * (double)last_ns, is_in ? ", rank was in " : "",
+               rank->in_flight, is_alone ? "" : "; other ranks go on for ",
+               is_alone ? "" : duration_print(left_ns, time));
 }
 
 static void tell_loss(const struct merge *merge, const struct rank *rank)
 {
     const char *world = merge->world->name;
     uint32_t number = rank->header.rank;
-    char unrecorded[UNRECORDED_TEXT], end[2 * RANK_END_TEXT];
-    describe_end(rank, "; ", end, sizeof(end));
+    char unrecorded[UNRECORDED_TEXT];
+    char *end = describe_end(rank, rank->state == RANK_CUT_OFF ? "" : "; ");
+    const char *told = end ? end : "";
     switch (rank->state) {
     case RANK_COMPLETE:
     case RANK_MISSING:
-        return;
+        break;
     case RANK_UNREADABLE:
         losses_add(merge->losses, "%s/%s", world, rank->problem.text);
-        return;
+        break;
     case RANK_DAMAGED:
         losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there%s",
-                   number, world, rank->problem.text, end);
-        return;
+                   number, world, rank->problem.text, told);
+        break;
     case RANK_STOPPED:
         unrecorded_tell(rank, unrecorded);
-        losses_add(merge->losses, "rank %" PRIu32 ": %s%s", number, unrecorded, end);
-        return;
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s", number, unrecorded, told);
+        break;
     case RANK_CUT_OFF:
-        tell_cut_off(merge, rank);
+        if (*told)
+            losses_add(merge->losses, "rank %" PRIu32 ": %s", number, told);
+        else
+            tell_unseen(merge, rank);
     }
+    free(end);
 }
 
 static int scan_all(struct merge *merge)
@@ -171,6 +187,19 @@ static void settle_ends(struct merge *merge)
     }
 }
 
+/* Where ranks were is told with their ends, and with the job-wide numbers of communicators. */
+static int settle_last_calls(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        struct rank *rank = &merge->ranks[i];
+        rank->in_flight =
+            rank_is_usable(rank) ? last_calls_text(rank, &merge->vocabulary, true) : strdup("");
+        if (!rank->in_flight)
+            return no_memory(merge);
+    }
+    return 0;
+}
+
 /* --- what is told of ranks ---------------------------------------------------------------------
  */
 
@@ -225,6 +254,7 @@ static void describe_rank(const struct rank *rank, uint32_t number, struct profi
         .end = rank->end_text,
         .end_status = rank->end.status,
         .end_ns = rank->end.ns,
+        .in_flight = rank->in_flight,
         .clock_offset_ns = usable ? rank->offset_ns : 0,
     };
 }
@@ -239,6 +269,7 @@ static void describe_missing(uint32_t number, struct profile_rank *row)
         .end = "unknown: no trace",
         .end_status = -1,
         .end_ns = -1,
+        .in_flight = "",
     };
 }
 
@@ -248,6 +279,24 @@ static void sum_ends(struct world_result *result, const struct profile_rank *row
     for (size_t i = 0; i < count; i++)
         rank_groups_add(&groups, rows[i].rank, rows[i].end);
     rank_groups_print(&groups, result->ends);
+}
+
+/* Where the ranks were that did not come to the end of MPI_Finalize. */
+static int sum_last_calls(struct merge *merge)
+{
+    struct rank_groups groups = {.count = 0};
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        const struct rank *rank = &merge->ranks[i];
+        if (!rank_is_usable(rank) || rank->state_page.phase == PHASE_CLOSED)
+            continue;
+        char *text = last_calls_text(rank, &merge->vocabulary, false);
+        if (!text)
+            return no_memory(merge);
+        rank_groups_add(&groups, rank->header.rank, *text ? text : "outside MPI");
+        free(text);
+    }
+    rank_groups_print(&groups, merge->result->in_flight);
+    return 0;
 }
 
 /* One row for every rank of the world; missing ones while they are few enough to list. */
@@ -483,11 +532,13 @@ static enum world_status merge_into(struct merge *merge, const char *path)
         return WORLD_FAILED;
     settle_ends(merge);
     progress_clear(&merge->progress);
-    tell_losses(merge);
     if (communicators_settle(&merge->vocabulary.communicators) < 0) {
         no_memory(merge);
         return WORLD_FAILED;
     }
+    if (settle_last_calls(merge) < 0 || sum_last_calls(merge) < 0)
+        return WORLD_FAILED;
+    tell_losses(merge);
     merge->fold.ranks = merge->ranks;
     merge->fold.rank_count = merge->rank_count;
     merge->fold.vocabulary = &merge->vocabulary;

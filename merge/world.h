@@ -24,6 +24,7 @@ struct world_result {
     uint64_t calls;                    /* MPI calls the file tells of, each poll one */
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
+    char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
 };
 
 /* Merges world into a new file at path (see publish.h). Each loss is told through losses, which

@@ -596,6 +596,7 @@ PICK(rank_last, struct profile_rank, int64_t, last_ns)
 PICK(rank_end, struct profile_rank, const char *, end)
 PICK(rank_end_status, struct profile_rank, int32_t, end_status)
 PICK(rank_end_ns, struct profile_rank, int64_t, end_ns)
+PICK(rank_in_flight, struct profile_rank, const char *, in_flight)
 PICK(rank_offset, struct profile_rank, int64_t, clock_offset_ns)
 
 int profile_writer_ranks(struct profile_writer *writer, const struct profile_rank *ranks,
@@ -615,6 +616,7 @@ int profile_writer_ranks(struct profile_writer *writer, const struct profile_ran
         {"end", TEXT, pick_rank_end},
         {"end_status", I32, pick_rank_end_status},
         {"end_ns", I64, pick_rank_end_ns},
+        {"in_flight", TEXT, pick_rank_in_flight},
         {"clock_offset_ns", I64, pick_rank_offset},
     };
     return write_table(writer, "/scope_profile/ranks", plan, COUNT_OF(plan), ranks, count, err);

@@ -37,6 +37,7 @@ struct profile_rank {
     const char *end;         /* how it ended: "normal", ... */
     int32_t end_status;      /* as waitpid(2) has it; -1 unknown */
     int64_t end_ns;          /* when; -1 unknown */
+    const char *in_flight;   /* the calls it did not come back from, in words */
     int64_t clock_offset_ns; /* what was added to the rank's CLOCK_MONOTONIC */
 };
 

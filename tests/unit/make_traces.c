@@ -8,6 +8,7 @@
  *       full     likewise, no trace has room for the last calls, each for another reason
  *       ends     eight such ranks, with exit records: the ends are in a table below
  *       launched likewise four ranks, with the record of what sp-run started
+ *       stuck    five such ranks that were ended in MPI, but for one
  *       cut      likewise, rank 2 never came to MPI_Finalize, rank 3 has no trace
  *       worlds   a world of two ranks and one of three, the later one first by name
  *       names    one rank whose regions have names of many lengths, the longest ones included
@@ -299,6 +300,16 @@ static const struct end {
 };
 enum { ENDS = sizeof(ends) / sizeof(*ends) };
 
+/* And those of "stuck". */
+static const struct end stuck_ends[] = {
+    {false, 9, .at = 32200000000},
+    {false, 15, .at = 32200000000},
+    {false, 3 << 8, .at = 3 * SECOND},
+    {false, -1, .at = 0},
+    {false, 9, .at = 40 * SECOND},
+};
+enum { STUCK = sizeof(stuck_ends) / sizeof(*stuck_ends) };
+
 static void add_exit(int run, const char *node, const struct exit_record *record)
 {
     char name[EXIT_RECORD_NAME_SIZE], line[EXIT_RECORD_LINE_SIZE];
@@ -307,10 +318,10 @@ static void add_exit(int run, const char *node, const struct exit_record *record
         die("cannot write an exit record");
 }
 
-static void make_exits(int run)
+static void make_exits(int run, const struct end *of_ranks, int count)
 {
-    for (int rank = 0; rank < ENDS; rank++) {
-        const struct end *end = &ends[rank];
+    for (int rank = 0; rank < count; rank++) {
+        const struct end *end = &of_ranks[rank];
         char node[16];
         if (end->status < 0)
             continue;
@@ -346,7 +357,61 @@ static bool comes_to_finalize(const char *kind, uint32_t rank)
 {
     if (strcmp(kind, "ends") == 0)
         return ends[rank].finalised;
+    if (strcmp(kind, "stuck") == 0)
+        return false;
     return rank != 2 || (strcmp(kind, "cut") != 0 && strcmp(kind, "launched") != 0);
+}
+
+static void show(struct trace_stream *stream, uint32_t signature, int64_t start)
+{
+    trace_slot_show(stream->slot, signature + 1, (uint64_t)(start + shift));
+}
+
+/* Two threads are in calls. */
+static void stick_twice(struct maker *maker)
+{
+    struct trace_stream second;
+    show(&maker->stream, define(maker, &maker->stream, WAIT, 64, -1, -1, 0, IRECV), SECOND);
+    trace_stream_open(&second, &maker->writer, (uint64_t)(now + shift));
+    define_operations(maker, &second);
+    uint32_t send = define(maker, &second, SEND, 64, 3, 5, 2, -1);
+    call(&second, send, 10 * SECOND, 11 * SECOND);
+    show(&second, send, 30 * SECOND);
+    trace_stream_close(&second);
+}
+
+/* A run of polls that was interrupted once. */
+static void stick_in_polls(struct maker *maker)
+{
+    struct trace_stream *stream = &maker->stream;
+    uint32_t test = define(maker, stream, TEST, 64, 2, 7, 0, IRECV);
+    for (int i = 0; i < 2; i++) {
+        uint64_t start = (uint64_t)((10 + i * 29) * SECOND + shift), end = start + SECOND - 100;
+        trace_run_begin(stream, test, start, start + 1);
+        trace_run_join(stream, test, test, end, end + 1);
+    }
+    trace_slot_clear(stream->slot, stream->previous_end);
+}
+
+static void stick(struct maker *maker, uint32_t rank)
+{
+    struct trace_stream *stream = &maker->stream;
+    switch (rank) {
+    case 0:
+        show(stream, define(maker, stream, RECV, 64, 2, 7, 0, -1), SECOND);
+        return;
+    case 1:
+        stick_twice(maker);
+        return;
+    case 2:
+        trace_slot_clear(stream->slot, (uint64_t)(now + shift));
+        return;
+    case 3:
+        show(stream, define(maker, stream, ALLREDUCE, 8, -1, -1, 2, -1), 2 * SECOND);
+        return;
+    case 4:
+        stick_in_polls(maker);
+    }
 }
 
 /* What every rank of "plain" does: the numbers are in merge.t. */
@@ -390,6 +455,8 @@ static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
         call(stream, define(&maker, stream, FINALIZE, -1, -1, -1, -1, -1), 7000 + rank, 27000);
     }
     now = 7000 + rank;
+    if (strcmp(kind, "stuck") == 0)
+        stick(&maker, rank);
     end_rank(&maker, comes_to_finalize(kind, rank));
 }
 
@@ -474,7 +541,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage: make_traces RUNDIR "
-            "plain|threads|init|polls|full|ends|launched|cut|worlds|names|ranks N|large [N]");
+            "plain|threads|init|polls|full|ends|launched|stuck|cut|worlds|names|ranks N|large [N]");
     int run = make_directory(AT_FDCWD, argv[1]);
     make_job(run);
     if (strcmp(argv[2], "large") == 0) {
@@ -496,7 +563,11 @@ int main(int argc, char **argv)
         size = (uint32_t)atol(argv[3]);
     if (strcmp(argv[2], "ends") == 0) {
         size = ENDS;
-        make_exits(run);
+        make_exits(run, ends, ENDS);
+    }
+    if (strcmp(argv[2], "stuck") == 0) {
+        size = STUCK;
+        make_exits(run, stuck_ends, STUCK);
     }
     if (strcmp(argv[2], "launched") == 0)
         make_launcher_exit(run);

@@ -38,7 +38,7 @@ ok() {
     fi
 }
 
-for kind in plain threads cut polls full; do
+for kind in plain threads cut polls full stuck; do
     "$bin/make_traces" "$kind" "$kind" && "$bin/sp-merge" "$kind" 2>/dev/null
 done
 "$bin/make_traces" large large 300000 && "$bin/sp-merge" large 2>/dev/null
@@ -70,6 +70,15 @@ ranks = h5py.File("cut.h5")["scope_profile/ranks"]
 assert [state.decode() for state in ranks["state"]] == [
     "complete", "complete", "cut off", "missing"], list(ranks["state"])
 assert ranks["events"][()].tolist() == [14, 14, 14, 0]'
+ok 'the file tells in which calls ranks were' "$python" -c '
+import h5py
+assert h5py.File("stuck.h5")["scope_profile/ranks/in_flight"].asstr()[:].tolist() == [
+    "mpi:recv from 2 (tag 7) for 31.2 s",
+    "mpi:wait for irecv from any (any tag) for 31.2 s on thread 0, "
+    "mpi:send to 3 (tag 5) on comm 2 (world rank 3) for 2.2 s on thread 1",
+    "", "mpi:allreduce on comm 2",
+    "mpi:test for irecv from 2 (tag 7) again and again for 30.0 s"]
+assert set(h5py.File("plain.h5")["scope_profile/ranks/in_flight"].asstr()[:]) == {""}'
 ok 'tags repeat the label' "$python" -c '
 import scope_profiler
 from scope_profiler.mpi_wrappers import parse_mpi_region
