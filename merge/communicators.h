@@ -85,8 +85,8 @@ int64_t communicators_id(const struct communicators *communicators, uint32_t ran
 const struct communicator *communicators_find(const struct communicators *communicators,
                                               uint32_t rank, int64_t local_id);
 
-/* The rank in MPI_COMM_WORLD of what rank knows as peer in its local_id, once settled; -1 where that
- * is not known, as of an intercommunicator's other group. */
+/* The rank in MPI_COMM_WORLD of what rank knows as peer in its local_id, once settled; -1 where
+ * that is not known, as of an intercommunicator's other group. */
 int64_t communicators_world_rank(const struct communicators *communicators, uint32_t rank,
                                  int64_t local_id, int64_t peer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that a rank did not come back from, in words. */
+/* The calls that a rank did not come back from, or that it was in none, in words. */
 #define _GNU_SOURCE
 #include "merge/last_calls.h"
 
@@ -45,7 +45,7 @@ static bool is_over(const struct rank *rank, const struct last_call *last)
            rank->end.ns - rank_ns(rank, last->end, &hint) >= POLLING_NS;
 }
 
-/* " for 31.2 s", as far as it is known. */
+/* " for 31.2 s", since start (ticks), as far as it is known. */
 static void print_time(FILE *stream, const struct rank *rank, uint64_t start)
 {
     static const char *const words[] = {
@@ -93,6 +93,25 @@ char *last_calls_text(const struct rank *rank, const struct vocabulary *vocabula
     }
     if (count > CALLS_SHOWN)
         fprintf(stream, ", and %zu more", count - CALLS_SHOWN);
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *last_calls_place(const struct rank *rank)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    if (rank->in_flight[0]) {
+        fprintf(stream, "in %s", rank->in_flight);
+    } else if (rank->outside_since) {
+        fputs("outside MPI", stream);
+        print_time(stream, rank, rank->outside_since);
+    }
     if (fclose(stream) == 0)
         return text;
     free(text);

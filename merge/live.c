@@ -346,9 +346,9 @@ static int decide_end(struct look *look)
     struct live_thread *thread = &look->rank->threads[0];
     if (thread->state > LIVE_POLLS)
         thread->call = (struct flight){0};
+    thread->call_ns = thread->state <= LIVE_OUTSIDE ? thread->age_ns : -1;
     thread->state = LIVE_DEAD;
     thread->end = names->texts[name];
-    thread->call_ns = thread->age_ns;
     bool is_known = !__builtin_sub_overflow(look->found_ns, look->end.realtime_ns, &ns);
     thread->age_ns = is_known && ns >= 0 ? ns : -1;
     look->rank->thread_count = 1;

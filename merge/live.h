@@ -34,7 +34,7 @@ struct live_thread {
     const char *end;    /* LIVE_DEAD: how, as of rank_end_clause; else NULL */
     uint64_t polls;     /* LIVE_POLLS, or a rank that died in such: how many */
     int64_t age_ns;     /* of the state; -1: not known */
-    int64_t call_ns;    /* LIVE_DEAD: how long it had been in its call; -1: not known */
+    int64_t call_ns;    /* LIVE_DEAD: how long it had been in its call, or outside; -1: not known */
 };
 
 struct live_rank {

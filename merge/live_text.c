@@ -100,8 +100,11 @@ static void print_span(FILE *stream, const char *before, const struct told *told
 static void print_last(FILE *stream, const struct told *told, const char *call)
 {
     char time[DURATION_SIZE];
-    fprintf(stream, ", %s %s%s", told->polls ? "calling" : "in", call,
-            told->polls ? " again and again" : "");
+    if (told->call->call.operation)
+        fprintf(stream, ", %s %s%s", told->polls ? "calling" : "in", call,
+                told->polls ? " again and again" : "");
+    else if (told->call_ns >= 0)
+        fputs(", outside MPI", stream);
     if (told->call_ns >= 0)
         fprintf(stream, " for %s", duration_print(told->call_ns, time));
 }
@@ -135,7 +138,7 @@ static void print_told(FILE *stream, const struct told *told)
     case LIVE_DEAD:
         fputs(told->end, stream);
         print_span(stream, ", ", told, " ago");
-        if (told->is_one && told->call->call.operation)
+        if (told->is_one)
             print_last(stream, told, call);
         return;
     case LIVE_ENDED:

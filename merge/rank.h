@@ -83,6 +83,7 @@ struct rank {
     uint64_t first_ticks, last_ticks;    /* of anything that is known of the rank */
     struct last_call *last_calls;        /* of threads that are still in MPI where the trace ends */
     size_t last_call_count;
+    uint64_t outside_since; /* ticks, of the last thread that left MPI; 0: not known */
 
     int host;          /* in the merge's hosts */
     int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */

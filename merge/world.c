@@ -53,34 +53,39 @@ static const char *when(const struct rank *rank)
     return WIFSIGNALED(rank->end.status) ? "when it was " : "when it ";
 }
 
-/* "; in mpi:recv from 1 (tag 7) for 31.2 s when it was killed by signal 11 (SIGSEGV), 45.0 s after
- * the start", if the end is known and no normal one. To be freed; "" if not, NULL without memory. */
-static char *describe_end(const struct rank *rank, const char *before)
+/* "in mpi:recv from 1 (tag 7) for 31.2 s when it was killed by signal 11 (SIGSEGV), 45.0 s after
+ * the start", if the end is known and no normal one. To be freed; NULL if not, and without memory.
+ * */
+static char *describe_end(const struct rank *rank, const char *place)
 {
     char clause[RANK_END_TEXT], time[DURATION_SIZE], *text;
     if (rank->end.of == END_UNSEEN || rank_end_is_normal(&rank->end, rank->state_page.phase))
-        return strdup("");
-    bool is_in = rank->in_flight[0] != '\0';
+        return NULL;
     rank_end_clause(&rank->end, rank->state_page.phase, clause);
-    int length = asprintf(&text, "%s%s%s%s%s%s, %s after the start", before, is_in ? "in " : "",
-                          rank->in_flight, is_in ? " " : "", is_in ? when(rank) : "", clause,
-                          duration_print(rank->end.ns, time));
+    int length = asprintf(&text, "%s%s%s%s, %s after the start", place, *place ? " " : "",
+                          *place ? when(rank) : "", clause, duration_print(rank->end.ns, time));
     return length < 0 ? NULL : text;
 }
 
-/* A rank without MPI_Finalize of which nobody saw the end: how far its trace goes, and how long
- * others lived after that. */
-static void tell_unseen(const struct merge *merge, const struct rank *rank)
+/* A rank without MPI_Finalize: how it ended; or else how far its trace goes, and how long others
+ * lived after that. */
+static void tell_cut_off(const struct merge *merge, const struct rank *rank, const char *place,
+                         const char *end)
 {
     char time[DURATION_SIZE];
     size_t hint = 0;
+    uint32_t number = rank->header.rank;
     int64_t last_ns = rank_ns(rank, rank->last_ticks, &hint), left_ns = merge->end_ns - last_ns;
-    bool is_in = rank->in_flight[0] != '\0', is_alone = left_ns < 1000000;
-    losses_add(merge->losses,
-               "rank %" PRIu32 ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record%s%s",
-               rank->header.rank, 1e-9 * (double)last_ns, is_in ? ", rank was in " : "",
-               rank->in_flight, is_alone ? "" : "; other ranks go on for ",
-               is_alone ? "" : duration_print(left_ns, time));
+    bool is_in = rank->in_flight[0] != '\0', is_alone = !is_in || left_ns < 1000000;
+    if (end)
+        losses_add(merge->losses, "rank %" PRIu32 ": %s", number, end);
+    else
+        losses_add(merge->losses,
+                   "rank %" PRIu32
+                   ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record%s%s",
+                   number, 1e-9 * (double)last_ns, is_in ? ", rank was " : "",
+                   is_in ? place : "", is_alone ? "" : "; other ranks go on for ",
+                   is_alone ? "" : duration_print(left_ns, time));
 }
 
 static void tell_loss(const struct merge *merge, const struct rank *rank)
@@ -88,8 +93,10 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
     const char *world = merge->world->name;
     uint32_t number = rank->header.rank;
     char unrecorded[UNRECORDED_TEXT];
-    char *end = describe_end(rank, rank->state == RANK_CUT_OFF ? "" : "; ");
-    const char *told = end ? end : "";
+    char *known = rank_is_usable(rank) ? last_calls_place(rank) : NULL;
+    const char *place = known ? known : "";
+    char *end = describe_end(rank, place);
+    const char *separator = end ? "; " : "", *told = end ? end : "";
     switch (rank->state) {
     case RANK_COMPLETE:
     case RANK_MISSING:
@@ -98,19 +105,17 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
         losses_add(merge->losses, "%s/%s", world, rank->problem.text);
         break;
     case RANK_DAMAGED:
-        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there%s",
-                   number, world, rank->problem.text, told);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there%s%s",
+                   number, world, rank->problem.text, separator, told);
         break;
     case RANK_STOPPED:
         unrecorded_tell(rank, unrecorded);
-        losses_add(merge->losses, "rank %" PRIu32 ": %s%s", number, unrecorded, told);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s%s", number, unrecorded, separator, told);
         break;
     case RANK_CUT_OFF:
-        if (*told)
-            losses_add(merge->losses, "rank %" PRIu32 ": %s", number, told);
-        else
-            tell_unseen(merge, rank);
+        tell_cut_off(merge, rank, place, end);
     }
+    free(known);
     free(end);
 }
 

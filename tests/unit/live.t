@@ -53,7 +53,7 @@ printed_lines() { [ "$(wc -l <"$work/.stdout")" = "$1" ]; }
 ok 'ranks that were ended in MPI: status 1' exits 1 "$bin/sp-merge" -v run
 ok 'a call: with whom, and how long' said 'sp-merge: rank 0: in mpi:recv from 2 (tag 7) for 31.2 s when it was killed by signal 9 (SIGKILL), cause unknown, 32.2 s after the start'
 ok 'two threads' said 'sp-merge: rank 1: in mpi:wait for irecv from any (any tag) for 31.2 s on thread 0, mpi:send to 3 (tag 5) on comm 2 (world rank 3) for 2.2 s on thread 1 when it was killed by signal 15 (SIGTERM), cause unknown, 32.2 s after the start'
-ok 'a rank outside MPI' said 'sp-merge: rank 2: ended with exit status 3 without MPI_Finalize, 3.0 s after the start'
+ok 'a rank outside MPI' said 'sp-merge: rank 2: outside MPI for 2.5 s when it ended with exit status 3 without MPI_Finalize, 3.0 s after the start'
 ok 'one whose end nobody saw' said 'sp-merge: rank 3: trace ends at 2.000 s without MPI_Finalize, rank was in mpi:allreduce on comm 2, no exit record; other ranks go on for 38.0 s'
 ok 'one that polled' said 'sp-merge: rank 4: in mpi:test for irecv from 2 (tag 7) again and again for 30.0 s when it was killed by signal 9 (SIGKILL), cause unknown, 40.0 s after the start'
 ok '-v puts all of them into one line' said 'sp-merge: where they were then: rank 0: mpi:recv from 2 (tag 7); rank 1: mpi:wait for irecv from any (any tag) on thread 0, mpi:send to 3 (tag 5) on comm 2 (world rank 3) on thread 1; rank 2: outside MPI; rank 3: mpi:allreduce on comm 2; rank 4: mpi:test for irecv from 2 (tag 7) again and again'

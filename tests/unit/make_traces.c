@@ -404,7 +404,7 @@ static void stick(struct maker *maker, uint32_t rank)
         stick_twice(maker);
         return;
     case 2:
-        trace_slot_clear(stream->slot, (uint64_t)(now + shift));
+        trace_slot_clear(stream->slot, (uint64_t)(SECOND / 2 + shift));
         return;
     case 3:
         show(stream, define(maker, stream, ALLREDUCE, 8, -1, -1, 2, -1), 2 * SECOND);

@@ -382,7 +382,8 @@ Test(live, a_rank_that_was_seen_ending_is_told_as_dead)
                "  2 ranks (0-1) killed by signal 9 (SIGKILL), cause unknown, 3.0 s ago\n");
     check_line("     0  node1  killed by signal 9 (SIGKILL), cause unknown, 3.0 s ago, in "
                "mpi:recv from 1 (tag 7) for 7.0 s\n"
-               "     1  node2  killed by signal 9 (SIGKILL), cause unknown, 3.0 s ago\n");
+               "     1  node2  killed by signal 9 (SIGKILL), cause unknown, 3.0 s ago, outside MPI "
+               "for 6.0 s\n");
     for (int i = 0; i < 3; i++)
         leave(&ranks[i]);
 }
