@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/lib.sh \
+	tests/cluster/limits.t \
 	tests/cluster/living-with-others.t \
 	tests/cluster/mini-cluster.t \
 	tests/cluster/mpi4py.t \
@@ -34,6 +35,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/io.c \
 	tests/cluster/programs/library.c \
 	tests/cluster/programs/local_queries.c \
+	tests/cluster/programs/many.c \
 	tests/cluster/programs/mpi4.c \
 	tests/cluster/programs/never_started.c \
 	tests/cluster/programs/one_sided.c \

@@ -127,17 +127,17 @@ def event_counts(results):
     )
 
 
-def poll_counts(polls):
-    return collections.Counter({(row["ranks"], row["regions"]): row["counts"] for row in polls})
+def table_counts(rows):
+    return collections.Counter({(row["ranks"], row["regions"]): row["counts"] for row in rows})
 
 
-def profile_counts(events, polls):
+def profile_counts(events, polls, unrecorded):
     """What the profile says: {(rank, label): calls}. A run of polls is one event: how many polls
-    there were is in a table."""
+    there were is in a table; so are calls that a full trace counted without events."""
     calls = collections.Counter(
         {key: count for key, count in events.items() if " kind=poll " not in key[1]}
     )
-    return calls + poll_counts(polls)
+    return calls + table_counts(polls) + table_counts(unrecorded)
 
 
 def profile_threads(file):
@@ -246,8 +246,8 @@ def compare(path, directory):
     """Every difference, one line each."""
     with h5py.File(path) as file:
         choice = Choice(str(file["metadata"].attrs["scope_profile_what"]))
-        polls, failed, communicators = (
-            table(file, name) for name in ("polls", "failed", "communicators")
+        polls, unrecorded, failed, communicators = (
+            table(file, name) for name in ("polls", "unrecorded", "failed", "communicators")
         )
         threads = profile_threads(file)
     tally = Tally(directory, choice)
@@ -255,7 +255,7 @@ def compare(path, directory):
         return [f"no tally in {directory}"], tally
     tally.number_communicators()
     events = event_counts(scope_profiler.read_h5(path))
-    full = profile_counts(events, polls)
+    full = profile_counts(events, polls, unrecorded)
     program = tally.by_rank()
     settle_unknown(program, tally.or_unknown, full)
     found = differences(full, program)
@@ -265,7 +265,7 @@ def compare(path, directory):
     ]
     if choice.each_poll:
         each = collections.Counter({k: n for k, n in events.items() if " kind=poll " in k[1]})
-        found += ["polls=all: " + line for line in differences(each, poll_counts(polls))]
+        found += ["polls=all: " + line for line in differences(each, table_counts(polls))]
     failures = collections.Counter(
         {(row["ranks"], row["regions"], row["error_classes"]): row["counts"] for row in failed}
     )
