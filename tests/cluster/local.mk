@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/cluster/exit-status.t \
 	tests/cluster/lib.sh \
 	tests/cluster/limits.t \
+	tests/cluster/live.t \
 	tests/cluster/living-with-others.t \
 	tests/cluster/mini-cluster.t \
 	tests/cluster/mpi4py.t \
@@ -47,6 +48,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/spin.c \
+	tests/cluster/programs/stuck.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
 	tests/cluster/programs/threads.c \
