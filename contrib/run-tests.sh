@@ -4,6 +4,11 @@
 # MPI libraries, a real Slurm cluster with two MPIs, and the look at our shell scripts.
 set -uo pipefail
 
+# A shell that starts us in the background leaves SIGINT ignored, which bash cannot undo for its
+# children; tests send it.
+[[ -n ${SP_SIGNALS:-} ]] || SP_SIGNALS=default exec env --default-signal=INT,QUIT "$0" "$@"
+unset SP_SIGNALS
+
 usage() {
     cat <<'USAGE'
 Usage: contrib/run-tests.sh [--build DIR]
