@@ -160,9 +160,14 @@ static int read_state(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
-/* The slots change while the rank lives. A writer stores a call's start, then its signature: the
- * start that is read between two equal signatures is that call's. A thread that comes and goes
- * faster than one can look is in no call for long. */
+static bool is_same_call(const struct trace_slot *x, const struct trace_slot *y)
+{
+    return x->signature == y->signature && x->start == y->start;
+}
+
+/* The slots change while the rank lives, and what is read of one may be of two calls. That is no state
+ * a writer leaves, so reading it three times tells: between two looks at a signature alone another
+ * call of the same one may have begun. One that does not come to rest counts as outside. */
 static int read_slots(struct trace_reader *reader, struct error *err)
 {
     struct trace_slot reads[3][TRACE_SLOTS];
@@ -180,7 +185,8 @@ static int read_slots(struct trace_reader *reader, struct error *err)
             if (settled[i])
                 continue;
             reader->slots[i] = reads[1][i];
-            settled[i] = reads[0][i].signature == reads[2][i].signature;
+            settled[i] = is_same_call(&reads[0][i], &reads[1][i]) &&
+                         is_same_call(&reads[1][i], &reads[2][i]);
             reader->slots[i].signature = settled[i] ? reads[0][i].signature : 0;
             left += !settled[i];
         }
