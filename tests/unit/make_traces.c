@@ -265,8 +265,8 @@ static void count_calls(struct maker *maker, int operation, int origin, int64_t 
         trace_statistics_add(area, place, ticks);
 }
 
-/* What ranks of "full" do from 6200 on: 13 calls, MPI_Finalize the last. The slot of rank 2 does not
- * tell of them, that of rank 3 tells of two more. */
+/* What ranks of "full" do from 6200 on: 13 calls, MPI_Finalize the last. The slot of rank 2 does
+ * not tell of them, that of rank 3 tells of two more. */
 static void make_unrecorded(struct maker *maker, uint32_t rank, uint32_t size)
 {
     count_calls(maker, SEND, -1, 64, (int)((rank + 1) % size), 7, 0, 2, 100);

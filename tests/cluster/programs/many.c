@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* many ROUNDS SENDS: exchanges messages in a ring and tallies each call; half way, each rank sends as
- * often as it is told to nobody. */
+/* many ROUNDS SENDS: exchanges messages in a ring and tallies each call; half way, each rank sends
+ * as often as it is told to nobody. */
 #include "tally.h"
 
 static int rank, left, right;
