@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the fold that need no file: nesting, names, communicators, pauses, tallies, texts. */
+/* Parts of the fold that need no file: nesting, names, communicators, pauses, tallies, texts. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
