@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How processes of a run ended, as their parent saw it: the files "exit-NODE" in a run directory. */
+#define _GNU_SOURCE
 #include "schema/exit_record.h"
 
 #include <errno.h>
@@ -65,17 +66,42 @@ size_t exit_record_print(const struct exit_record *record, char line[static EXIT
     return (size_t)length;
 }
 
-int exit_record_append(int dirfd, const char *name, const char *line, size_t length)
+/* Returns a descriptor for appending and the file's size, or -1 with errno. */
+static int open_for_appending(int dirfd, const char *name, int64_t *size)
 {
     int fd = openat(dirfd, name,
                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                     0644);
     if (fd < 0)
         return -1;
-    int64_t size = regular_file_size(fd);
-    int reason = size < 0 ? errno : 0;
-    if (size > EXIT_RECORD_FILE_MAX - (int64_t)length)
-        reason = EFBIG;
+    *size = regular_file_size(fd);
+    if (*size >= 0)
+        return fd;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+void exit_record_reserve(int dirfd, const char *node)
+{
+    char name[EXIT_RECORD_NAME_SIZE];
+    int64_t size;
+    int fd = exit_record_name(node, name) == 0 ? open_for_appending(dirfd, name, &size) : -1;
+    if (fd < 0)
+        return;
+    /* Behind the file's end: readers see none of it. */
+    fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_RESERVED);
+    close(fd);
+}
+
+int exit_record_append(int dirfd, const char *name, const char *line, size_t length)
+{
+    int64_t size;
+    int fd = open_for_appending(dirfd, name, &size);
+    if (fd < 0)
+        return -1;
+    int reason = size > EXIT_RECORD_FILE_MAX - (int64_t)length ? EFBIG : 0;
     if (reason == 0) {
         ssize_t written = write(fd, line, length); /* one write: lines of others stay whole */
         reason = written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;

@@ -19,8 +19,9 @@
 #define EXIT_RECORD_PREFIX "exit-"
 
 enum {
-    EXIT_RECORD_NAME_SIZE = 256,      /* of a file's name, its zero byte included */
-    EXIT_RECORD_LINE_SIZE = 512,      /* of a line, likewise */
+    EXIT_RECORD_NAME_SIZE = 256,       /* of a file's name, its zero byte included */
+    EXIT_RECORD_LINE_SIZE = 512,       /* of a line, likewise */
+    EXIT_RECORD_RESERVED = 64 * 1024,  /* bytes: what exit_record_reserve sets aside */
     EXIT_RECORD_FILE_MAX = 1024 * 1024 /* bytes: a file that is larger is no exit record */
 };
 
@@ -48,6 +49,10 @@ size_t exit_record_print(const struct exit_record *record, char line[static EXIT
  * with threads may call it. Returns 0, or -1 with errno (EINVAL: no regular file; EFBIG: it is full;
  * ENOSPC: cut off). */
 int exit_record_append(int dirfd, const char *name, const char *line, size_t length);
+
+/* Makes the file for what will end on node and sets disk space aside for some hundred lines, where
+ * the file system can: they shall have room when the traces have filled the disk. */
+void exit_record_reserve(int dirfd, const char *node);
 
 /* Called with each record; -1 ends the reading. */
 typedef int exit_record_take(void *data, const struct exit_record *record);

@@ -77,3 +77,8 @@ build_conformance() {
 agrees() {
     "$SP_PYTHON" "$programs/compare_tally.py" "$1" "${2:-.}"
 }
+
+# ends_in FILE: how its ranks ended, as FILE tells.
+ends_in() {
+    sp-report --json "$1" | sed -n 's/.*"scope_profile_ends": *"\(.*\)",$/\1/p'
+}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Without Slurm: sp-run gives the same profile of a program that mpirun starts.
 . "$(dirname "$0")/scenario.sh"
-plan 35
+plan 37
 fresh_directory
 
 # profiled MPI MPIRUN...: the program's calls are all in one file
@@ -28,6 +28,8 @@ rm -rf ./*
 mpicc_openmpi -o death "$programs/death.c"
 run sp-run mpi-calls -- mpirun.openmpi --oversubscribe -n 2 ./death exit3
 is "$status" 3 "exit status 3"
+is "$(ends_in "$(echo scope-profile-*.h5)")" "ranks 0-1: its launcher ended with exit status 3" \
+    "exit status 3: the file tells how mpirun ended"
 passes "exit status 3: there is a merged file" test -f "$(echo scope-profile-*.h5)"
 passes "exit status 3: with every call up to the end" \
     "$SP_PYTHON" "$programs/compare_tally.py" "$(echo scope-profile-*.h5)" .
@@ -35,6 +37,8 @@ rm -rf tally.* scope-profile-*
 # One process without mpirun.
 run sp-run mpi-calls -- ./death segv
 is "$status" 139 "a program that dies by SIGSEGV: 128 + 11"
+like "$(ends_in "$(echo scope-profile-*.h5)")" '^rank 0: signal 11 \(SIGSEGV\)(, core dumped)?$' \
+    "SIGSEGV: the file tells how it ended"
 passes "SIGSEGV: there is a merged file" test -f "$(echo scope-profile-*.h5)"
 passes "SIGSEGV: with every call up to the death" \
     "$SP_PYTHON" "$programs/compare_tally.py" "$(echo scope-profile-*.h5)" .

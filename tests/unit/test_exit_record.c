@@ -142,6 +142,24 @@ Test(exit_record, a_host_of_any_bytes_stays_one_line)
     cr_expect_str_eq(kept[0].host, "a?exit=1?b?%");
 }
 
+Test(exit_record, room_set_aside_is_not_seen)
+{
+    struct exit_record record = {.pid = 1};
+    exit_record_reserve(dirfd_, "a");
+    exit_record_reserve(dirfd_, "a");
+    cr_assert_eq(read_back(), 0, "%s", err.text);
+    cr_expect_eq(count, 0);
+    cr_assert_eq(append(&record), 0);
+    exit_record_reserve(dirfd_, "a");
+    cr_assert_eq(read_back(), 0, "%s", err.text);
+    cr_expect_eq(count, 1);
+    unlinkat(dirfd_, "exit-a", 0);
+    cr_assert_eq(symlinkat("target", dirfd_, "exit-a"), 0);
+    exit_record_reserve(dirfd_, "a");
+    cr_expect_neq(faccessat(dirfd_, "target", F_OK, 0), 0);
+    exit_record_reserve(dirfd_, "a/b");
+}
+
 Test(exit_record, several_may_end_at_once)
 {
     enum { PROCESSES = 8, LINES = 100 };
