@@ -3,7 +3,7 @@
 # Programs that come to MPI in unusual ways, other tools beside us, and programs that tell us what
 # to record: each call is recorded once, or not at all where that was asked for.
 . "$(dirname "$0")/scenario.sh"
-plan 48
+plan 52
 fresh_directory
 in_work mkdir second
 cp "$SP_STAGE/lib/scope-profile/libscope_preload.so" second/
@@ -47,8 +47,9 @@ for mpi in openmpi mpich; do
         /usr/bin/python3 "$programs/by_handle.py" "${library[$mpi]}"
 
     # Of two PMPI tools the first one called has no way to the other: one at a time.
-    recorded $mpi "a second copy of our library, and a tool that the program is linked with" \
-        mpi-calls --export=ALL,LD_PRELOAD="$work/second/libscope_preload.so" ./tooled
+    recorded $mpi "a second copy of our library" mpi-calls \
+        --export=ALL,LD_PRELOAD="$work/second/libscope_preload.so" ./linked
+    recorded $mpi "a tool that the program is linked with" mpi-calls ./tooled
     # Two ranks send seven times each: to connect, and then to nobody.
     is "$(sort -u "$results/out")" "linked: 7 sends, 6 allreduces" "$mpi: it sees each call once"
     recorded $mpi "a tool preloaded beside us" mpi-calls \
