@@ -52,7 +52,7 @@ choose_build "$build_option" || exit
 step_total=10
 passed=0 failed=0
 cluster=''
-readonly script_timeout=300 # seconds for one scenario: a hang is a failure, not a lost CI
+readonly script_timeout=600 # seconds for one scenario: a hang is a failure, not a lost CI
 
 # MPI libraries that Debian 12 does not have, as wheels: a directory, and what is installed there.
 # And source packages, for mpi4py's tests: of the version above, and of Debian's.

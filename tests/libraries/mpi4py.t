@@ -28,9 +28,9 @@ ends_alike() {
         grep -vxF -f <(printf 'test_%s\n' "${@:4}"))
     rm -rf "$work/run" && mkdir "$work/run" && cd "$work/run" || return
 
-    timeout --kill-after=5 120 "${suite[@]}" plain "${modules[@]}" >plain.log 2>&1 </dev/null
+    timeout --kill-after=5 200 "${suite[@]}" plain "${modules[@]}" >plain.log 2>&1 </dev/null
     result $? "$name: the tests run"
-    timeout --kill-after=5 120 "$SP_STAGE/bin/sp-run" mpi-calls -- \
+    timeout --kill-after=5 200 "$SP_STAGE/bin/sp-run" mpi-calls -- \
         "${suite[@]}" profiled "${modules[@]}" >profiled.log 2>&1 </dev/null
     result $? "$name: the tests run under the preload library"
     for ((rank = 0; rank < ranks; rank++)); do
