@@ -99,8 +99,8 @@ void trace_reader_close(struct trace_reader *reader);
 const struct trace_header *trace_reader_header(const struct trace_reader *reader);
 const struct trace_state *trace_reader_state(const struct trace_reader *reader);
 
-/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. Each was
- * read by the writer's rule (trace_slot_show): its signature is 0, or its start is that call's. */
+/* The slots (calls in flight) as of open: an array of trace_reader_header()->slot_count. Signature
+ * and start of each belong together; a thread that comes and goes all the time has signature 0. */
 const struct trace_slot *trace_reader_slots(const struct trace_reader *reader);
 
 /* Gets the next record: windows in file order, the records of a window in order.

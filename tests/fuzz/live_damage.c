@@ -95,7 +95,8 @@ static size_t draw_place(void)
     size_t at = pages[draw(4)] + draw(draw(2) ? 160 : TRACE_PAGE);
     if (draw(3) == 0)
         at += TRACE_WINDOW_MIN * draw(4);
-    return at < sample_size ? at : sample_size - 1;
+    at -= at % sizeof(uint32_t);
+    return at + sizeof(uint64_t) <= sample_size ? at : sample_size - sizeof(uint64_t);
 }
 
 static void write_bytes(const void *bytes, size_t size, size_t at)
@@ -104,32 +105,38 @@ static void write_bytes(const void *bytes, size_t size, size_t at)
         sample_die("cannot write the damaged file");
 }
 
-/* Puts a wrong number somewhere into the file. */
-static void damage(void)
+/* Puts a wrong number at a place of the file, eight bytes of which may change. */
+static void damage(size_t at)
 {
     static const uint64_t numbers[] = {
         0, 1, 2, 63, 64, 4096, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_C(1) << 60};
     uint64_t number = numbers[draw(sizeof numbers / sizeof *numbers)];
-    size_t size = draw(2) ? sizeof(uint64_t) : sizeof(uint32_t), at = draw_place();
-    at -= at % size;
+    size_t size = draw(2) ? sizeof(uint64_t) : sizeof(uint32_t);
     if (draw(3) == 0) {
         memcpy(&number, sample + at, size);
         number ^= UINT64_C(1) << draw(8 * size);
     }
-    if (at + size <= sample_size)
-        write_bytes(&number, size, at);
+    write_bytes(&number, size, at);
 }
 
 static void damage_at_random(uint64_t rounds, uint64_t seed)
 {
     for (uint64_t round = 0; round < rounds; round++) {
+        size_t places[8];
         state = seed + round * UINT64_C(0x9e3779b97f4a7c15);
-        for (uint64_t i = draw(8) + 1; i > 0; i--)
-            damage();
-        if (draw(16) == 0 && ftruncate(file, (off_t)draw_place()) < 0)
+        size_t count = draw(sizeof places / sizeof *places) + 1;
+        for (size_t i = 0; i < count; i++) {
+            places[i] = draw_place();
+            damage(places[i]);
+        }
+        bool is_cut = draw(16) == 0;
+        if (is_cut && ftruncate(file, (off_t)draw_place()) < 0)
             sample_die("cannot cut the file");
         free(look());
-        write_bytes(sample, sample_size, 0);
+        if (is_cut)
+            write_bytes(sample, sample_size, 0);
+        for (size_t i = 0; i < count; i++)
+            write_bytes(sample + places[i], sizeof(uint64_t), places[i]);
     }
 }
 

@@ -61,7 +61,7 @@ test_trace_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_trace_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
 test_trace_glance_SOURCES = tests/unit/test_trace_glance.c
 test_trace_glance_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
-test_trace_glance_LDADD = libtrace.la $(CRITERION_LIBS) -lpthread
+test_trace_glance_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 
 # The profile file, the merge and the report.

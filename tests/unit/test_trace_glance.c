@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a trace tells to those who do not read all of it: slots, definitions, the end of a stream.
- * */
+/* What a trace tells to those who do not read all of it: slots, definitions, ends of streams. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "schema/trace_reader.h"
@@ -96,33 +96,62 @@ Test(slots, a_thread_outside_is_seen_with_since_when, .init = begin, .fini = end
     trace_reader_close(reader);
 }
 
-static bool stopping;
+/* What a slot holds at each look at it: then the last one for good. */
+static const struct moment {
+    uint32_t signature;
+    uint64_t start;
+} * moments;
+static size_t moment_count, looks;
 
-/* Calls of signature 1 start and end at times with the last digit 1, those of 2 at such with 2. */
-static void *come_and_go(void *slot)
+/* The reader's, so that a call can come or go just when it looks. */
+ssize_t pread(int fd, void *data, size_t size, off_t offset)
 {
-    for (uint64_t n = 1; !__atomic_load_n(&stopping, __ATOMIC_RELAXED); n++) {
-        uint32_t signature = 1 + n % 2;
-        trace_slot_show(slot, signature, 100 * n + signature);
-        trace_slot_clear(slot, 100 * n + 50 + signature);
+    if (moments && offset == TRACE_SLOT_OFFSET) {
+        const struct moment *moment = &moments[looks < moment_count ? looks : moment_count - 1];
+        trace_slot_show(streams[0].slot, moment->signature, moment->start);
+        looks++;
     }
-    return NULL;
+    return syscall(SYS_pread64, fd, data, size, offset);
+}
+
+static struct trace_slot read_moments(const struct moment *list, size_t count)
+{
+    moments = list;
+    moment_count = count;
+    looks = 0;
+    struct trace_reader *reader = reader_of_it();
+    struct trace_slot slot = trace_reader_slots(reader)[0];
+    trace_reader_close(reader);
+    moments = NULL;
+    return slot;
+}
+
+static void check_moments(const struct moment *list, size_t count, uint32_t signature,
+                          uint64_t start)
+{
+    struct trace_slot slot = read_moments(list, count);
+    cr_expect_eq(slot.signature, signature);
+    cr_expect_eq(slot.start, start);
 }
 
 Test(slots, a_start_is_that_of_the_call_it_is_shown_with, .init = begin, .fini = end)
 {
-    pthread_t thread;
-    cr_assert_eq(pthread_create(&thread, NULL, come_and_go, streams[0].slot), 0);
-    for (int i = 0; i < 3000; i++) {
-        struct trace_reader *reader = reader_of_it();
-        const struct trace_slot *slot = &trace_reader_slots(reader)[0];
-        if (slot->signature)
-            cr_assert_eq(slot->start % 10, slot->signature, "call %u started at %lu",
-                         slot->signature, (unsigned long)slot->start);
-        trace_reader_close(reader);
-    }
-    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
-    pthread_join(thread, NULL);
+    static const struct moment comes[] = {{0, 90}, {0, 100}, {6, 100}};
+    static const struct moment goes[] = {{6, 100}, {0, 100}, {0, 120}};
+    static const struct moment next[] = {{6, 100}, {6, 200}, {7, 200}};
+    static const struct moment again[] = {{6, 100}, {6, 200}, {6, 300}, {7, 300}, {6, 400}};
+    check_moments(comes, 3, 6, 100);
+    check_moments(goes, 3, 0, 120);
+    check_moments(next, 3, 7, 200);
+    check_moments(again, 5, 6, 400);
+}
+
+Test(slots, a_thread_that_never_stays_is_in_no_call, .init = begin, .fini = end)
+{
+    static struct moment busy[1000];
+    for (size_t i = 0; i < 1000; i++)
+        busy[i] = (struct moment){1 + i % 2, 100 + i};
+    cr_expect_eq(read_moments(busy, 1000).signature, 0);
 }
 
 /* --- definitions alone -------------------------------------------------------------------------
