@@ -71,14 +71,27 @@ static int take_record(void *data, const struct exit_record *record)
     return 0;
 }
 
+static void add_problem(struct exits *exits, const struct error *problem)
+{
+    if (exits->problem_count++ == 0)
+        exits->problem = *problem;
+}
+
+void exits_add_job_end(struct exits *exits, int dirfd)
+{
+    struct error problem;
+    if (job_end_read(dirfd, &exits->job, &problem) < 0)
+        add_problem(exits, &problem);
+}
+
 int exits_add_file(struct exits *exits, int dirfd, const char *name)
 {
     struct error problem;
     if (add_text(&exits->nodes, &exits->node_count, name + strlen(EXIT_RECORD_PREFIX)) < 0)
         return -1;
     int status = exit_record_read(dirfd, name, take_record, exits, &problem);
-    if (status > 0 && exits->problem_count++ == 0)
-        exits->problem = problem;
+    if (status > 0)
+        add_problem(exits, &problem);
     return status < 0 ? -1 : 0;
 }
 
@@ -219,7 +232,7 @@ struct rank_end exits_find(const struct exits *exits, const struct trace_header 
     }
     if (!entry)
         return (struct rank_end){.of = END_UNSEEN, .status = -1, .ns = -1};
-    return (struct rank_end){
+    struct rank_end end = {
         .of = of,
         .status = entry->status,
         .has_rank_clock = is_host(exits, entry, header),
@@ -227,6 +240,8 @@ struct rank_end exits_find(const struct exits *exits, const struct trace_header 
         .monotonic_ns = entry->monotonic_ns,
         .ns = -1,
     };
+    rank_end_explain(&end, &exits->job);
+    return end;
 }
 
 void exits_release(struct exits *exits)

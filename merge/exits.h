@@ -8,6 +8,7 @@
 
 #include "merge/rank_end.h"
 #include "schema/error.h"
+#include "schema/job_end.h"
 #include "schema/trace_format.h"
 
 enum { EXITS_MAX = 1 << 22 }; /* records; what is beyond is not taken */
@@ -28,6 +29,7 @@ struct exits {
     size_t count, room;
     const struct exit_entry **by_pid, **by_local; /* the settled ones, by node and this */
     const struct exit_entry *launcher;            /* what sp-run started; NULL: not one */
+    struct job_end job;   /* why Slurm ended the job */
     struct error problem; /* of the first file with one; "" if there is none */
     size_t problem_count; /* files */
 };
@@ -38,6 +40,9 @@ int exits_is_name(const char *name);
 /* Takes the records of dirfd/name. What is none is left out: see problem. Returns 0, or -1 if memory
  * is out. */
 int exits_add_file(struct exits *exits, int dirfd, const char *name);
+
+/* Takes why Slurm ended the job, if that is told in the directory. */
+void exits_add_job_end(struct exits *exits, int dirfd);
 
 /* Returns 0, or -1 if memory is out. */
 int exits_settle(struct exits *exits);

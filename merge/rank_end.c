@@ -28,6 +28,38 @@ static const struct {
     {SIGSYS, "SIGSYS", false},
 };
 
+static const char *const causes[] = {
+    [JOB_END_UNKNOWN] = "cause unknown",
+    [JOB_END_CANCELLED] = "job cancelled",
+    [JOB_END_TIME_LIMIT] = "time limit reached",
+    [JOB_END_NODE_FAILURE] = "a node of the job failed",
+    [JOB_END_PREEMPTED] = "job preempted",
+    [JOB_END_DEADLINE] = "job's deadline reached",
+};
+
+/* The name of the signal, or NULL; *is_sent: somebody sent it. */
+static const char *look_up(int number, bool *is_sent)
+{
+    *is_sent = true;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+        if (signals[i].number != number)
+            continue;
+        *is_sent = signals[i].is_sent;
+        return signals[i].name;
+    }
+    return NULL;
+}
+
+void rank_end_explain(struct rank_end *end, const struct job_end *job)
+{
+    bool is_sent;
+    if (end->of == END_UNSEEN || !WIFSIGNALED(end->status))
+        return;
+    look_up(WTERMSIG(end->status), &is_sent);
+    if (is_sent && end->realtime_ns >= job->realtime_ns)
+        end->cause = job->cause;
+}
+
 void rank_end_place(struct rank_end *end, int64_t offset_ns, int64_t epoch_ns, int64_t last_ns)
 {
     if (end->of == END_UNSEEN)
@@ -44,18 +76,14 @@ bool rank_end_is_normal(const struct rank_end *end, uint32_t phase)
     return end->of != END_UNSEEN && end->status == 0 && phase == PHASE_CLOSED;
 }
 
-static void signal_text(int status, char *text, size_t size)
+static void signal_text(const struct rank_end *end, char *text, size_t size)
 {
-    int number = WTERMSIG(status);
-    const char *core = WCOREDUMP(status) ? ", core dumped" : "";
-    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-        if (signals[i].number != number)
-            continue;
-        snprintf(text, size, "signal %d (%s)%s%s", number, signals[i].name, core,
-                 signals[i].is_sent ? ", cause unknown" : "");
-        return;
-    }
-    snprintf(text, size, "signal %d%s, cause unknown", number, core);
+    bool is_sent;
+    int number = WTERMSIG(end->status);
+    const char *name = look_up(number, &is_sent);
+    snprintf(text, size, "signal %d%s%s%s%s%s%s", number, name ? " (" : "", name ? name : "",
+             name ? ")" : "", WCOREDUMP(end->status) ? ", core dumped" : "", is_sent ? ", " : "",
+             is_sent ? causes[end->cause] : "");
 }
 
 /* Where the rank was with MPI, which its own exit status does not tell. */
@@ -74,7 +102,7 @@ static const char *phase_text(uint32_t phase)
 static void status_text(const struct rank_end *end, uint32_t phase, char *text, size_t size)
 {
     if (WIFSIGNALED(end->status))
-        signal_text(end->status, text, size);
+        signal_text(end, text, size);
     else if (WIFEXITED(end->status))
         snprintf(text, size, "exit status %d%s", WEXITSTATUS(end->status),
                  end->of == END_OF_RANK ? phase_text(phase) : "");

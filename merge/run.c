@@ -162,6 +162,7 @@ static int list(struct run *run, struct error *err)
         return error_set(err, "out of memory");
     if (for_each_name(run->fd, take_name, &listing, err) < 0)
         return -1;
+    exits_add_job_end(&run->exits, run->fd);
     return exits_settle(&run->exits) < 0 ? error_set(err, "out of memory") : 0;
 }
 
@@ -218,6 +219,8 @@ static int remove_records(const struct run *run, struct error *err)
             errno != ENOENT)
             return error_set(err, "cannot remove %s/%s: %s", run->path, name, strerror(errno));
     }
+    if (unlinkat(run->fd, JOB_END_NAME, 0) < 0 && errno != ENOENT)
+        return error_set(err, "cannot remove %s/" JOB_END_NAME ": %s", run->path, strerror(errno));
     return 0;
 }
 

@@ -8,6 +8,7 @@ libtrace_la_SOURCES = \
 	schema/error.c schema/error.h \
 	schema/exit_record.c schema/exit_record.h \
 	schema/host_key.c schema/host_key.h \
+	schema/job_end.c schema/job_end.h \
 	schema/job_record.c schema/job_record.h \
 	schema/ld_preload.c schema/ld_preload.h \
 	schema/lock.h \

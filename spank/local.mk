@@ -13,6 +13,7 @@ scope_profile_la_SOURCES = \
 	spank/bounded_child.c spank/bounded_child.h \
 	spank/elf_check.c spank/elf_check.h \
 	spank/exit_child.c spank/exit_child.h \
+	spank/job_end_child.c spank/job_end_child.h \
 	spank/merge_child.c spank/merge_child.h \
 	spank/multi_prog.c spank/multi_prog.h \
 	spank/plugin.c \

@@ -12,6 +12,7 @@
 #include "schema/command_text.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
+#include "spank/job_end_child.h"
 #include "spank/merge_child.h"
 #include "spank/run_place.h"
 
@@ -21,7 +22,8 @@ static struct options options; /* all false until the option is given */
 static char what[OPTIONS_TEXT_MAX];
 static char parent[OPTIONS_PATH_MAX];
 static char run[OPTIONS_PATH_MAX]; /* "" until the step is launched */
-static bool own_job;               /* whoever runs srun is the user of the job */
+static uint32_t job_number;
+static bool own_job; /* whoever runs srun is the user of the job */
 
 static void give_up(const struct error *err)
 {
@@ -94,6 +96,7 @@ static int name_run(spank_t spank, char job[static 16], char step[static 16],
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_UID, &user_id) != ESPANK_SUCCESS)
         return -1;
+    job_number = job_id;
     own_job = user_id == geteuid() && user_id == getuid();
     snprintf(job, 16, "%u", job_id);
     snprintf(step, 16, "%u", step_id);
@@ -136,6 +139,8 @@ void srun_launch(spank_t spank)
 
 void srun_finish(const struct settings *settings)
 {
+    if (run[0] != '\0' && own_job)
+        job_end_child_run(job_number, run);
     if (run[0] == '\0' || options.merge != MERGE_SRUN)
         return;
     if (own_job)

@@ -111,7 +111,7 @@ wait_for cancel/tally.{0,1}
 as_user scancel "$(job_of cancel)"
 ended cancel
 is "$status" 143 "cancel: srun's status"
-tells cancel "ranks 0-1: signal 15 (SIGTERM), cause unknown"
+tells cancel "ranks 0-1: signal 15 (SIGTERM), job cancelled"
 
 # --- no room -----------------------------------------------------------------------------------------
 # out of the program's tally: millions of calls
@@ -202,8 +202,9 @@ ended slurmstepd
 tells slurmstepd "rank 0: signal 9 (SIGKILL), cause unknown; rank 1: unknown: no exit record"
 
 ended cut
-tells cut "rank 0: signal 15 (SIGTERM), cause unknown; rank 1: unknown: no exit record"
+tells cut "rank 0: signal 15 (SIGTERM), a node of the job failed; rank 1: unknown: no exit record"
 
 ended limit
 is "$status" 143 "time limit: srun's status"
-tells limit "rank 0: signal 15 (SIGTERM), cause unknown; rank 1: signal 9 (SIGKILL), cause unknown"
+tells limit "rank 0: signal 15 (SIGTERM), time limit reached; \
+rank 1: signal 9 (SIGKILL), time limit reached"

@@ -66,7 +66,7 @@ is "$(in_flight scope-profile-*.h5 | sed 's/waitall for .* for/waitall for/')" \
     "$(printf '%s for TIME\n' "mpi:recv from 2 (tag 7)" mpi:waitall "" "mpi:barrier on comm 0" |
         sed 's/^ for TIME$//')" "which says the same of each rank"
 run sp-dump --live
-like "$out" "  4 ranks \(0-3\) killed by signal 15 \(SIGTERM\), cause unknown, $time( to $time)? ago" \
+like "$out" "  4 ranks \(0-3\) killed by signal 15 \(SIGTERM\), job cancelled, $time( to $time)? ago" \
     "--live knows that they have ended"
 like "$out" "     0  node1  killed by [^"$'\n'"]* ago, in mpi:recv from 2 \(tag 7\) for $time"$'\n' \
     "and where they were"

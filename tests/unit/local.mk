@@ -3,8 +3,8 @@
 
 # Options, names, the job and exit records, LD_PRELOAD.
 if HAVE_CRITERION
-SCHEMA_TESTS = test_options test_run_path test_job_record test_exit_record test_ld_preload \
-	test_size_text
+SCHEMA_TESTS = test_options test_run_path test_job_record test_exit_record test_job_end \
+	test_ld_preload test_size_text
 check_PROGRAMS += $(SCHEMA_TESTS)
 TESTS += $(SCHEMA_TESTS)
 test_options_SOURCES = tests/unit/test_options.c
@@ -19,6 +19,9 @@ test_job_record_LDADD = libtrace.la $(CRITERION_LIBS)
 test_exit_record_SOURCES = tests/unit/test_exit_record.c
 test_exit_record_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_exit_record_LDADD = libtrace.la $(CRITERION_LIBS)
+test_job_end_SOURCES = tests/unit/test_job_end.c
+test_job_end_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_job_end_LDADD = libtrace.la $(CRITERION_LIBS)
 test_ld_preload_SOURCES = tests/unit/test_ld_preload.c
 test_ld_preload_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_ld_preload_LDADD = libtrace.la $(CRITERION_LIBS)

@@ -193,6 +193,21 @@ fresh plain
 spoilt 'a line that was cut off' 'line 5 is no exit record'
 ok 'the others are taken' bash -c '"$0" --json run.h5 | grep -q "end_ns\":1000000000"' "$bin/sp-report"
 fresh plain
+echo 'job-end=1 cause=time-limit realtime=1700000010000000000' >run/job-end
+cp ends/exit-* run
+ok 'why the job ended goes with the traces' exits 0 "$bin/sp-merge" --remove run
+ok 'all of it' absent run
+fresh ends
+echo 'job-end=1 cause=time-limit realtime=1700000010000000000' >run/job-end
+ok 'the end of the job explains that of a rank: status 1' exits 1 "$bin/sp-merge" run
+ok 'killed by the time limit' \
+    said 'rank 2: .*killed by signal 9 (SIGKILL), time limit reached, 20\.0 s after the start$'
+fresh plain
+echo 'it was late' >run/job-end
+ok 'a wrong end of the job: status 1' exits 1 "$bin/sp-merge" --remove run
+ok 'is named' said '^sp-merge: job-end: does not tell why the job ended: how some ranks ended may be missing$'
+ok 'and stays' test -s run/job-end
+fresh plain
 mkdir run/exit-node0
 ok 'a directory is no exit record: status 0' exits 0 "$bin/sp-merge" run
 rm -rf ends

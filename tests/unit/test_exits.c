@@ -147,6 +147,38 @@ Test(exits, problems_are_counted_and_the_first_is_kept)
     cr_expect_not(exits_is_name("job"));
 }
 
+Test(exits, the_end_of_the_job_is_the_cause_of_later_kills_alone)
+{
+    struct job_end end = {JOB_END_TIME_LIMIT, 0};
+    cr_assert_eq(job_end_write(dirfd_, &end), 0);
+    exits_add_job_end(&exits, dirfd_);
+    unlinkat(dirfd_, JOB_END_NAME, 0);
+    cr_expect_eq(exits.job.cause, JOB_END_TIME_LIMIT);
+    cr_expect_eq(exits.problem_count, 0);
+
+    const struct job_end job = {JOB_END_CANCELLED, 100};
+    const struct {
+        enum rank_end_of of;
+        int status;
+        int64_t at;
+        enum job_end_cause cause;
+    } cases[] = {
+        {END_OF_RANK, SIGTERM, 100, JOB_END_CANCELLED},
+        {END_OF_TASK, SIGKILL, 101, JOB_END_CANCELLED},
+        {END_OF_RANK, SIGKILL, 99, JOB_END_UNKNOWN},
+        {END_OF_RANK, SIGSEGV, 101, JOB_END_UNKNOWN},
+        {END_OF_RANK, 3 << 8, 101, JOB_END_UNKNOWN},
+        {END_UNSEEN, -1, 101, JOB_END_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rank_end rank = {.of = cases[i].of,
+                                .status = cases[i].status,
+                                .realtime_ns = cases[i].at};
+        rank_end_explain(&rank, &job);
+        cr_expect_eq(rank.cause, cases[i].cause, "case %zu", i);
+    }
+}
+
 /* --- what is said --------------------------------------------------------------------------------
  */
 
@@ -188,6 +220,32 @@ Test(rank_end, every_way_has_its_words)
     says(END_OF_RANK, INT32_MAX, PHASE_CLOSED, "wait status 2147483647",
          "ended with wait status 2147483647");
     says(END_UNSEEN, -1, PHASE_CLOSED, "unknown: no exit record", "unknown: no exit record");
+}
+
+Test(rank_end, why_slurm_ended_the_job_is_said)
+{
+    static const char *const said[] = {
+        [JOB_END_UNKNOWN] = "signal 15 (SIGTERM), cause unknown",
+        [JOB_END_CANCELLED] = "signal 15 (SIGTERM), job cancelled",
+        [JOB_END_TIME_LIMIT] = "signal 15 (SIGTERM), time limit reached",
+        [JOB_END_NODE_FAILURE] = "signal 15 (SIGTERM), a node of the job failed",
+        [JOB_END_PREEMPTED] = "signal 15 (SIGTERM), job preempted",
+        [JOB_END_DEADLINE] = "signal 15 (SIGTERM), job's deadline reached",
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        struct rank_end end = {
+            .of = END_OF_RANK, .status = SIGTERM, .cause = (enum job_end_cause)i};
+        char text[RANK_END_TEXT];
+        rank_end_text(&end, PHASE_INITIALISED, text);
+        cr_expect_str_eq(text, said[i]);
+    }
+    struct rank_end longest = {.of = END_OF_LAUNCHER,
+                               .status = SIGQUIT | 128,
+                               .cause = JOB_END_NODE_FAILURE};
+    char text[RANK_END_TEXT];
+    rank_end_clause(&longest, PHASE_INITIALISED, text);
+    cr_expect_str_eq(text, "its launcher ended with signal 3 (SIGQUIT), core dumped, a node of the "
+                           "job failed");
 }
 
 Test(rank_end, times_of_any_size_are_placed)
