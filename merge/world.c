@@ -54,8 +54,7 @@ static const char *when(const struct rank *rank)
 }
 
 /* "in mpi:recv from 1 (tag 7) for 31.2 s when it was killed by signal 11 (SIGSEGV), 45.0 s after
- * the start", if the end is known and no normal one. To be freed; NULL if not, and without memory.
- * */
+ * the start", if the end is known and no normal one. To be freed; NULL if not, or no memory. */
 static char *describe_end(const struct rank *rank, const char *place)
 {
     char clause[RANK_END_TEXT], time[DURATION_SIZE], *text;
