@@ -41,6 +41,8 @@ static _Noreturn void be_child(void (*work)(const void *data), const void *data,
 {
     dup2(ended, 0); /* open as long as this process lives */
     close_from(1);
+    if (open("/dev/null", O_RDWR) == 1) /* or a message would go into the next file that is opened */
+        dup2(1, 2);
     work(data);
     _exit(0);
 }

@@ -6,7 +6,7 @@
 #
 # Not tried: a quota, and running out of memory, for want of a kernel that has the one, and of cgroups.
 . "$(dirname "$0")/scenario.sh"
-plan 37
+plan 38
 
 # A cluster of its own, since hosts get lost: two for most of it, two to be cut off from one another,
 # one to lose its slurmd, two of which one loses a slurmstepd.
@@ -147,6 +147,18 @@ ended read-only
 is "$status" 3 "read-only directory: the program runs to its end"
 is "$(grep -c '^scope-profile: ' <<<"$err")" 1 "read-only directory: one line tells of it"
 is "$(listing "$work/closed")" "" "read-only directory: nothing is in it"
+
+# --- a step of two components --------------------------------------------------------------------------
+# shellcheck disable=SC2016 # bash in the step expands
+component='mkdir -p "$SLURM_SCOPE_PROFILE_RUN"; exit "$SLURM_PROCID"'
+begin components --mpi=none -w node1 -n2 $profiled,merge=off bash -c "$component" : \
+    -w node2 -n2 bash -c "$component"
+ended components
+is "$(cat components/scope-profile-*/exit-node[12] | cut -d' ' -f1-3,5 | sort)" \
+    "exit=1 task=0 local=0 status=0
+exit=1 task=1 local=1 status=256
+exit=1 task=2 local=0 status=512
+exit=1 task=3 local=1 status=768" "two components: tasks have the numbers that ranks would have"
 
 # --- a run directory that goes away --------------------------------------------------------------------
 begin removed -w node1,node2 -n2 $profiled env AWAIT=go ../death finalize3

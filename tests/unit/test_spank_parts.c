@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,11 +222,17 @@ static void be_killed(const void *data)
     kill(getpid(), SIGKILL);
 }
 
+static bool is_null(int fd)
+{
+    struct stat found, null;
+    return fstat(fd, &found) == 0 && stat("/dev/null", &null) == 0 && found.st_rdev == null.st_rdev;
+}
+
 /* Where a descriptor is open that the caller has, 100. */
 static void look_for_descriptors(const void *data)
 {
     const int *fd = data;
-    *shared = fcntl(*fd, F_GETFD) >= 0 || fcntl(1, F_GETFD) >= 0 || fcntl(2, F_GETFD) >= 0 ? 100 : 1;
+    *shared = fcntl(*fd, F_GETFD) < 0 && is_null(1) && is_null(2) ? 1 : 100;
 }
 
 static void raise_term(const void *data)
