@@ -19,7 +19,7 @@ EXTRA_DIST += tests/fuzz/live_damage.t
 live_damage_SOURCES = tests/fuzz/live_damage.c tests/fuzz/sample_trace.h $(damage_sources) \
 	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/flight.c \
 	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
-	merge/rank_end.c schema/exit_record.c schema/host_key.c
+	merge/rank_end.c schema/exit_record.c schema/host_key.c schema/job_end.c
 live_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 endif
 
