@@ -20,8 +20,8 @@ struct child_variable {
  * NULL) changed, and waits for it. A signal sent to this process is passed on to the child; one
  * that a terminal sends reaches the child by itself, and both live on as the child decides. Returns
  * what a shell would: the exit status, 128 + the signal that killed it, 127 if there is no such
- * program, 126 if it cannot be run; the last two after having said so on stderr. How it really ended
- * goes to *end, which may be NULL. */
+ * program, 126 if it cannot be run; the last two after having said so on stderr. How it really
+ * ended goes to *end, which may be NULL. */
 int child_run(char *const argv[], const struct child_variable *variables, struct child_end *end);
 
 #endif

@@ -176,8 +176,8 @@ static bool is_host(const struct exits *exits, const struct exit_entry *entry,
     return strcmp(exits->hosts[entry->host], header->host_key) == 0;
 }
 
-/* A process id alone proves nothing: the record has to be of the same host, or else of the task with
- * the same local id on Slurm's node of that name (a container may have a host name of its own). */
+/* A process id alone proves nothing: the record has to be of the same host, or else of the task
+ * with the same local id on that node of Slurm's (a container may have a host name of its own). */
 static const struct exit_entry *find_own(const struct exits *exits,
                                          const struct trace_header *header, const char *node)
 {

@@ -37,8 +37,8 @@ struct exits {
 /* Whether a file of this name holds exit records. */
 int exits_is_name(const char *name);
 
-/* Takes the records of dirfd/name. What is none is left out: see problem. Returns 0, or -1 if memory
- * is out. */
+/* Takes the records of dirfd/name. What is none is left out: see problem. Returns 0, or -1 if
+ * memory is out. */
 int exits_add_file(struct exits *exits, int dirfd, const char *name);
 
 /* Takes why Slurm ended the job, if that is told in the directory. */
@@ -48,7 +48,8 @@ void exits_add_job_end(struct exits *exits, int dirfd);
 int exits_settle(struct exits *exits);
 
 /* How the process with this trace ended: by its own record (same node, process id and local id), by
- * that of the task it belongs to (same node and local id), by that of sp-run's child, or END_UNSEEN. */
+ * that of the task it belongs to (same node and local id), by that of sp-run's child, or
+ * END_UNSEEN. */
 struct rank_end exits_find(const struct exits *exits, const struct trace_header *header);
 
 void exits_release(struct exits *exits);

@@ -30,8 +30,8 @@ enum { RANK_END_TEXT = 128 };
  * begins at epoch_ns of CLOCK_REALTIME. Nothing ends before its last sign of life, last_ns. */
 void rank_end_place(struct rank_end *end, int64_t offset_ns, int64_t epoch_ns, int64_t last_ns);
 
-/* Takes the end of the job for the cause of this one, if that was by a signal that somebody sent, and
- * not before it. */
+/* Takes the end of the job for the cause of this one, if that was by a signal that somebody sent,
+ * and not before it. */
 void rank_end_explain(struct rank_end *end, const struct job_end *job);
 
 /* Whether the rank came back from MPI_Finalize (its trace's phase is PHASE_CLOSED), and what ended

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A rank that came to its MPI_Finalize, and of whose end nothing is known, is nothing to tell of. */
+/* A rank that came to MPI_Finalize, and of whose end nothing is known, is nothing to tell of. */
 static bool is_as_it_should(const struct profile_end *end)
 {
     return strcmp(end->text, "normal") == 0 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How processes of a run ended, as their parent saw it: the files "exit-NODE" in a run directory. */
+/* How processes of a run ended, as their parent saw it: the files "exit-NODE" of a run. */
 #define _GNU_SOURCE
 #include "schema/exit_record.h"
 

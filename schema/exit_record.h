@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How processes of a run ended, as their parent saw it: the files "exit-NODE" in a run directory.
+/* How processes of a run ended, as their parent saw it: the files "exit-NODE" of a run.
  *
  * Text, one line per process, appended by one write when it ended:
  *
@@ -46,8 +46,8 @@ size_t exit_record_print(const struct exit_record *record, char line[static EXIT
 
 /* Appends the line to dirfd/name, which is made if it is missing: a regular file, never through a
  * link, never waiting for a FIFO's reader. Makes nothing but system calls, so a child of a process
- * with threads may call it. Returns 0, or -1 with errno (EINVAL: no regular file; EFBIG: it is full;
- * ENOSPC: cut off). */
+ * with threads may call it. Returns 0, or -1 with errno (EINVAL: no regular file; EFBIG: it is
+ * full; ENOSPC: cut off). */
 int exit_record_append(int dirfd, const char *name, const char *line, size_t length);
 
 /* Makes the file for what will end on node and sets disk space aside for some hundred lines, where

@@ -34,7 +34,8 @@ int job_end_write(int dirfd, const struct job_end *end)
 {
     char line[LINE_SIZE];
     size_t length = print(end, line);
-    int fd = openat(dirfd, JOB_END_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    int fd =
+        openat(dirfd, JOB_END_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return -1;
     ssize_t written = write(fd, line, length);

@@ -41,7 +41,8 @@ static _Noreturn void be_child(void (*work)(const void *data), const void *data,
 {
     dup2(ended, 0); /* open as long as this process lives */
     close_from(1);
-    if (open("/dev/null", O_RDWR) == 1) /* or a message would go into the next file that is opened */
+    /* Without these a message would go into the next file that is opened. */
+    if (open("/dev/null", O_RDWR) == 1)
         dup2(1, 2);
     work(data);
     _exit(0);
@@ -50,8 +51,8 @@ static _Noreturn void be_child(void (*work)(const void *data), const void *data,
 /* --- in the parent -------------------------------------------------------------------------------
  */
 
-/* Waits until the child has ended: returns true and its wait status. The pipe's end tells it at once,
- * unless another child, started by another thread meanwhile, holds it, too. */
+/* Waits until the child has ended: returns true and its wait status. The pipe's end tells it at
+ * once, unless another child, started by another thread meanwhile, holds it, too. */
 static bool has_ended_by(pid_t child, int ended, int64_t deadline, int *status)
 {
     struct pollfd pipe_end = {.fd = ended, .events = POLLIN};

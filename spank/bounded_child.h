@@ -4,12 +4,12 @@
 #define SCOPE_BOUNDED_CHILD_H
 
 /* Runs work(data) in a child process and waits until it has ended, at most limit_ms. The child has
- * none of the caller's descriptors, so whoever reads from them waits for nobody (its standard output
- * and error are /dev/null), and its signals are blocked; as the caller may have threads, functions that are not async-signal-safe may find a lock
- * that nobody gives back. A child that somebody kills is started again, twice at most: Slurm kills all processes below slurmstepd
- * when a step is to end. Returns 0 once it has ended, or -1 if it did not in time, or cannot be
- * started: then it is killed, and if it cannot even die (a file system that does not answer), left
- * alone. */
+ * none of the caller's descriptors, so whoever reads from them waits for nobody; its standard
+ * output and error are /dev/null. Its signals are blocked. As the caller may have threads,
+ * functions that are not async-signal-safe may find a lock that nobody gives back. A child that
+ * somebody kills is started again, twice at most: Slurm kills all processes below slurmstepd when a
+ * step is to end. Returns 0 once it has ended, or -1 if it did not in time, or cannot be started:
+ * then it is killed, and if it cannot even die (a file system that does not answer), left alone. */
 int bounded_child_run(void (*work)(const void *data), const void *data, int limit_ms);
 
 #endif

@@ -78,8 +78,8 @@ static enum job_end_cause cause_of(uint32_t state)
     }
 }
 
-/* In a child, because an answer may be long in coming, and may even find a lock of Slurm's held by a
- * thread that is not here: then the time is up, and the cause stays unknown. */
+/* In a child, because an answer may be long in coming, and may even find a lock of Slurm's held by
+ * a thread that is not here: then the time is up, and the cause stays unknown. */
 static void ask(const void *data)
 {
     const struct question *question = data;

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs that something else than their program ends, or whose traces lose their place: every call up to
-# the death is in the merged file, which tells of each rank how it ended, as far as it was seen. Nobody
-# gets a file of somebody else's written that way. (Ends of the programs' own: exit-status.t.)
+# Jobs that something else than their program ends, or whose traces lose their place: every call up
+# to the death is in the merged file, which tells of each rank how it ended, as far as it was seen.
+# Nobody gets a file of somebody else's written so. (Ends of the programs' own: exit-status.t.)
 #
-# Not tried: a quota, and running out of memory, for want of a kernel that has the one, and of cgroups.
+# Not tried: a quota, for want of a kernel that has it; running out of memory, for want of cgroups.
 . "$(dirname "$0")/scenario.sh"
 plan 38
 
-# A cluster of its own, since hosts get lost: two for most of it, two to be cut off from one another,
-# one to lose its slurmd, two of which one loses a slurmstepd.
+# A cluster of its own, since hosts get lost: two for most of it, two to be cut off from one
+# another, one to lose its slurmd, two of which one loses a slurmstepd.
 own=$(mktemp -d /tmp/scope-ends.XXXXXX)
 chmod 755 "$own"
 SP_CLUSTER=$own/cluster
@@ -45,7 +45,7 @@ as_root() {
     "$mini_cluster" run --dir "$SP_CLUSTER" --root "$@"
 }
 
-# --- jobs ------------------------------------------------------------------------------------------
+# --- jobs -----------------------------------------------------------------------------------------
 
 # begin NAME WORD...: a step of that name starts, in a directory of that name
 begin() {
@@ -88,7 +88,7 @@ tells() {
 }
 profiled=--scope-profile=mpi-calls
 
-# --- what takes Slurm a while begins now -------------------------------------------------------------
+# --- what takes Slurm a while begins now ----------------------------------------------------------
 begin limit -w node1,node2 -n2 --time=1 $profiled ../death stubborn
 begin cut -w node3,node4 -n2 $profiled ../death idle
 begin slurmd -w node5 -n2 $profiled env AWAIT=go ../death finalize0
@@ -105,7 +105,7 @@ kill -KILL "$(ps -o ppid= -p "$rank")"
 # srun waits for the tasks of a slurmstepd that was killed, with or without us.
 kill "$(<slurmstepd.pid)"
 
-# --- scancel -----------------------------------------------------------------------------------------
+# --- scancel --------------------------------------------------------------------------------------
 begin cancel -w node1,node2 -n2 $profiled ../death recv
 wait_for cancel/tally.{0,1}
 as_user scancel "$(job_of cancel)"
@@ -113,7 +113,7 @@ ended cancel
 is "$status" 143 "cancel: srun's status"
 tells cancel "ranks 0-1: signal 15 (SIGTERM), job cancelled"
 
-# --- no room -----------------------------------------------------------------------------------------
+# --- no room --------------------------------------------------------------------------------------
 # out of the program's tally: millions of calls
 begin full -w node1,node2 -n2 $profiled,out="$own/full" env CALLS=3000000 ../death finalize0
 ended full
@@ -148,7 +148,7 @@ is "$status" 3 "read-only directory: the program runs to its end"
 is "$(grep -c '^scope-profile: ' <<<"$err")" 1 "read-only directory: one line tells of it"
 is "$(listing "$work/closed")" "" "read-only directory: nothing is in it"
 
-# --- a step of two components --------------------------------------------------------------------------
+# --- a step of two components ---------------------------------------------------------------------
 # shellcheck disable=SC2016 # bash in the step expands
 component='mkdir -p "$SLURM_SCOPE_PROFILE_RUN"; exit "$SLURM_PROCID"'
 begin components --mpi=none -w node1 -n2 $profiled,merge=off bash -c "$component" : \
@@ -160,7 +160,7 @@ exit=1 task=1 local=1 status=256
 exit=1 task=2 local=0 status=512
 exit=1 task=3 local=1 status=768" "two components: tasks have the numbers that ranks would have"
 
-# --- a run directory that goes away --------------------------------------------------------------------
+# --- a run directory that goes away ---------------------------------------------------------------
 begin removed -w node1,node2 -n2 $profiled env AWAIT=go ../death finalize3
 wait_for removed/tally.{0,1}
 in_work rm -rf removed/scope-profile-*
@@ -169,7 +169,7 @@ ended removed
 is "$status" 3 "removed run directory: the program runs to its end"
 is "$(listing removed)" "go tally.0 tally.1" "removed run directory: nobody makes it again"
 
-# --- links in the way ----------------------------------------------------------------------------------
+# --- links in the way -----------------------------------------------------------------------------
 echo secret >"$own/secret"
 echo precious >precious
 chown --reference=. precious
@@ -192,9 +192,9 @@ in_work mv "$run" moved/away
 in_work ln -s "$work/elsewhere" "$run"
 touch moved/go
 ended moved
-is "$(listing "$work/elsewhere")" "" "a link in place of the run directory: nothing is written there"
+is "$(listing elsewhere)" "" "a link in place of the run directory: nothing is written there"
 
-# --- a file system that does not answer ----------------------------------------------------------------
+# --- a file system that does not answer -----------------------------------------------------------
 begin frozen -w node1 -n4 $profiled,merge=off,out="$own/frozen" ../death idle
 wait_for frozen/tally.{0,1,2,3}
 fsfreeze --freeze "$own/frozen"
@@ -205,7 +205,7 @@ fsfreeze --unfreeze "$own/frozen"
 in_work sp-merge "$own"/frozen/scope-profile-*.0 -o frozen.h5 2>"$results/merge"
 tells frozen "ranks 0-3: unknown: no exit record" frozen.h5
 
-# --- what Slurm has noticed meanwhile ------------------------------------------------------------------
+# --- what Slurm has noticed meanwhile -------------------------------------------------------------
 ended slurmd
 is "$status" 0 "slurmd killed: srun's status"
 tells slurmd "ranks 0-1: normal"

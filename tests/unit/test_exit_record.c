@@ -199,7 +199,7 @@ Test(exit_record, a_line_that_is_none_is_passed_over_and_named)
     REFUSES("exit=1 task=3 local=1 pid=0 status=9 realtime=5 monotonic=-6 host=a");
     REFUSES("exit=1 task=3 local=1 pid=47 status=-1 realtime=5 monotonic=-6 host=a");
     REFUSES("exit=1 task=3 local=1 pid=47 status=x realtime=5 monotonic=-6 host=a");
-    REFUSES("exit=1 task=3 local=1 pid=47 status=9 realtime=9223372036854775808 monotonic=-6 host=a");
+    REFUSES("exit=1 task=3 local=1 pid=4 status=9 realtime=9223372036854775808 monotonic=-6 host=");
     REFUSES("exit=1 task=3 local=1 pid=47 status=9 realtime=5 monotonic=--6 host=a");
     REFUSES("exit=1 task=3 local=1 pid=47 status=9 realtime=5 monotonic=-6");
     REFUSES("exit=1 local=1 task=3 pid=47 status=9 realtime=5 monotonic=-6 host=a");

@@ -81,8 +81,8 @@ Test(job_end, other_text_is_refused)
     REFUSES("job-end=1 cause=cancelled realtime=99999999999999999999\n");
     REFUSES("job-end=1 cause=cancelled realtime=5\n\n");
     REFUSES("job-end=1 cause=cancelled realtime=5\n\0");
-    REFUSES("job-end=1 cause=cancelled realtime=000000000000000000000000000000000000000000000000000"
-            "00000000000000000000000000000000000000000000000000000000000000000000000000000000005\n");
+    REFUSES("job-end=1 cause=cancelled realtime=0000000000000000000000000000000000000000000000000"
+            "000000000000000000000000000000000000000000000000000000000000000000000000000000005\n");
 }
 
 Test(job_end, only_a_regular_file_is_read)

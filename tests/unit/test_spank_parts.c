@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's parts: its settings, commands that change the root, lists, the child for exit records.
- */
+/* The plugin's parts: settings, words that change the root, lists, the child for exit records. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <errno.h>
