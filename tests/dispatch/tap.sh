@@ -56,11 +56,15 @@ run() {
         env "${variables[@]}" "$@"
         return
     fi
-    # The emulator itself must not see LD_PRELOAD.
-    local -a options=(-L "${QEMU_LD_PREFIX:-/usr/$host_cpu-linux-gnu}")
+    # The emulator itself must not see what is for the loader; its own option takes commas for more.
+    local -a options=(-L "${QEMU_LD_PREFIX:-/usr/$host_cpu-linux-gnu}") others=()
     local variable
     for variable in "${variables[@]}"; do
-        options+=(-E "$variable")
+        if [[ $variable == LD_* ]]; then
+            options+=(-E "$variable")
+        else
+            others+=("$variable")
+        fi
     done
-    "qemu-$host_cpu" "${options[@]}" "$@"
+    env "${others[@]}" "qemu-$host_cpu" "${options[@]}" "$@"
 }
