@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "preload/exports.h"
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
 #include "preload/objects.h"
@@ -24,7 +25,8 @@ void *dispatch_next_table[ENTRY_COUNT];
 extern void *dispatch_slots[ENTRY_COUNT];
 extern const int32_t dispatch_offsets[ENTRY_COUNT];
 
-#define NAME(function, operation, kind) #function,
+/* The PMPI_ names, which end in the MPI_ names. */
+#define NAME(function, operation, kind) "P" #function,
 static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
 
 static const struct family *const families[] = {&family_standard, &family_openmpi, &family_mpich};
@@ -56,10 +58,9 @@ const char *dispatch_mpi_version(void)
     return version;
 }
 
-/* The exported name of an entry, in name[TRACE_NAME_MAX]. */
-static void entry_name(unsigned entry, char name[static TRACE_NAME_MAX])
+const char *dispatch_name(unsigned entry)
 {
-    snprintf(name, TRACE_NAME_MAX, "%s%s", entry % 2 ? "P" : "", names[entry / 2]);
+    return names[entry / 2] + (entry % 2 ? 0 : 1);
 }
 
 static bool text_is_of(const struct family *candidate)
@@ -168,11 +169,19 @@ static void *find_library(bool *known)
         return library;
     }
     looking = true;
+    exports_settle(handle);
     choose_family(handle, path);
     looking = false;
     library = handle;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
     return handle;
+}
+
+/* A program may ask whether its MPI has a function before it calls any. */
+__attribute__((constructor)) static void settle_exports(void)
+{
+    const char *path;
+    exports_settle(objects_promise_mpi() ? objects_find_mpi(&path) : NULL);
 }
 
 /* MPI_X is the next in search order, so that another tool below us sees its call; a library that
@@ -202,7 +211,7 @@ unsigned dispatch_entry(const char *name)
     unsigned pmpi = *name == 'P';
     for (unsigned function = 0; strncmp(name + pmpi, "MPI_", 4) == 0 && function < FUNCTION_COUNT;
          function++) {
-        if (strcmp(names[function], name + pmpi) == 0)
+        if (strcmp(dispatch_name(ENTRY_MPI(function)), name + pmpi) == 0)
             return 2 * function + pmpi;
     }
     return ENTRY_COUNT;
@@ -222,9 +231,8 @@ bool dispatch_is_library(const char *name, const void *function)
 
 bool dispatch_serves(unsigned entry, const void *caller)
 {
-    char name[TRACE_NAME_MAX];
+    const char *name = dispatch_name(entry);
     bool known;
-    entry_name(entry, name);
     void *handle = find_library(&known);
     return (handle ? find_next(handle, entry, name) : find_without_mpi(name, caller)) != NULL;
 }
@@ -292,8 +300,7 @@ static void control(int level)
 
 void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first)
 {
-    char name[TRACE_NAME_MAX];
-    entry_name(entry, name);
+    const char *name = dispatch_name(entry);
     bool known;
     void *handle = find_library(&known);
     void *next = handle ? find_next(handle, entry, name) : find_without_mpi(name, caller);

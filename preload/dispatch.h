@@ -58,6 +58,9 @@ bool dispatch_is_paused(void);
 /* True if calls of the function are to be recorded now. */
 bool dispatch_records(enum mpi_function function);
 
+/* The exported name of an entry. */
+const char *dispatch_name(unsigned entry);
+
 /* The entry with this name; ENTRY_COUNT if it is not ours. */
 unsigned dispatch_entry(const char *name);
 

@@ -24,11 +24,13 @@ libscope_preload_la_SOURCES = \
 	preload/clock.c preload/clock.h \
 	preload/communicator.c preload/communicator.h \
 	preload/dispatch.c preload/dispatch.h \
+	preload/exports.c preload/exports.h \
 	preload/family_mpich.c \
 	preload/family_openmpi.c \
 	preload/family_standard.c \
 	preload/glibc_compat.h \
 	preload/identity.c preload/identity.h \
+	preload/image.c preload/image.h \
 	preload/memo.h \
 	preload/objects.c preload/objects.h \
 	preload/pages.c preload/pages.h \
@@ -45,8 +47,10 @@ libscope_preload_la_SOURCES = \
 libscope_preload_la_CFLAGS = $(AM_CFLAGS) -O2 -fvisibility=hidden -ftls-model=initial-exec \
 	-fexceptions -fno-tree-vectorize -ffunction-sections -fno-stack-protector -D_FORTIFY_SOURCE=2
 libscope_preload_la_CCASFLAGS = $(AM_CPPFLAGS)
-libscope_preload_la_LDFLAGS = -module -avoid-version -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed \
-	-Wl,--gc-sections -Wl,--version-script=$(top_srcdir)/preload/exports.map
+# separate-code: exports.c writes to the symbol table, which must not lie among code.
+libscope_preload_la_LDFLAGS = -module -avoid-version -Wl,-z,relro -Wl,-z,defs \
+	-Wl,-z,separate-code -Wl,--as-needed -Wl,--gc-sections \
+	-Wl,--version-script=$(top_srcdir)/preload/exports.map
 libscope_preload_la_LIBADD = libtrace.la
 EXTRA_libscope_preload_la_DEPENDENCIES = preload/exports.map
 

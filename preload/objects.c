@@ -55,6 +55,12 @@ static enum object_class classify(const char *path)
     return OBJECT_PROGRAM;
 }
 
+/* All MPI libraries are called so, but the ones that are hidden in another. */
+static bool promises_mpi(const char *path)
+{
+    return strstr(base_name(path), "mpi") != NULL;
+}
+
 static bool holds(const struct object *object, const void *address)
 {
     return (uintptr_t)address >= object->low && (uintptr_t)address < object->high;
@@ -217,8 +223,8 @@ void *objects_find_mpi(const char **name)
     for (int promising = 1; objects && promising >= 0; promising--) {
         for (size_t i = 0; !handle && i < objects->count; i++) {
             const struct object *object = &objects->list[i];
-            bool promises = strstr(base_name(object->name), "mpi") != NULL;
-            if (promises != promising || holds(object, (void *)(uintptr_t)objects_find_mpi))
+            if (promises_mpi(object->name) != promising ||
+                holds(object, (void *)(uintptr_t)objects_find_mpi))
                 continue;
             handle = open_if_mpi(object);
             if (handle)
@@ -227,6 +233,17 @@ void *objects_find_mpi(const char **name)
     }
     pages_give(objects, size);
     return handle;
+}
+
+static int promising_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size, (void)data;
+    return promises_mpi(info->dlpi_name);
+}
+
+bool objects_promise_mpi(void)
+{
+    return dl_iterate_phdr(promising_object, NULL) != 0;
 }
 
 void *objects_open_holder(const void *address)

@@ -31,6 +31,10 @@ bool objects_defines(const void *address, const char *name);
  * handle that is kept open, with *name the object's path (valid for good), or NULL. */
 void *objects_find_mpi(const char **name);
 
+/* True if the name of a loaded object promises that objects_find_mpi would find it. Cheap enough
+ * for every process. */
+bool objects_promise_mpi(void);
+
 /* Opens the loaded object that holds address; NULL if there is none. */
 void *objects_open_holder(const void *address);
 

@@ -46,7 +46,8 @@ static void *seen(unsigned entry, const char *name, void *found, const void *cal
     void *ours = dispatch_exported(entry);
     if (found == ours)
         return dispatch_serves(entry, caller) ? ours : NULL;
-    if (found && recorder_wanted() && dispatch_is_library(name, found) &&
+    /* The library is looked for in any case: what is loaded next may ask for what it lacks. */
+    if (found && dispatch_is_library(name, found) && recorder_wanted() &&
         !objects_defines(caller, name))
         return ours;
     return found;

@@ -274,6 +274,68 @@ recorded "a function that the library lacks is not found by name"
 profiled "$programs/program" looked_up
 recorded "functions that are looked up by name"
 
+# --- weak references ------------------------------------------------------------------------------
+# asks NAME SAID COUNTED [VARIABLE]... PROGRAM [STEP]...: that the program says this without us,
+# with us, and when it is recorded; $tool is preloaded as well
+tool=''
+asks() {
+    local name=$1 said=$2 counted=$3
+    shift 3
+    plainly LD_PRELOAD="$tool" "$@"
+    is "$status$messages$output" "0$said" "$name: without us"
+    set -- LD_PRELOAD="$preload${tool:+:$tool}" "$@"
+    plainly "$@"
+    is "$status$messages$output" "0$said" "$name: with us"
+    profiled "$@"
+    is "$status$messages$output" "0$said" "$name: profiled"
+    is "$(list counts)" "$counted" "$name: recorded"
+}
+
+none='MPI_Scan none' there='MPI_Scan there'
+lacking=("$programs"/lacking/*.so)
+for program in optional optional_now optional_fixed; do
+    asks "$program, a function that is there" "program: $there
+program: $there" "scan 1" "$programs/$program" ask init ask use finalize
+    asks "$program, a function that the library lacks" "program: $none
+program: $none" "send 1" LD_LIBRARY_PATH="$programs/lacking" \
+        "$programs/$program" ask init ask use finalize
+done
+for plugin in optional.so optional_lazy.so; do
+    asks "$plugin before the first call" "plugin: $none
+plugin: $none" "send 1" LD_LIBRARY_PATH="$programs/lacking" "$programs/optional" \
+        plugin="$programs/$plugin" ask init ask use finalize
+    asks "$plugin after the first call" "plugin: $none" "send 1" \
+        LD_LIBRARY_PATH="$programs/lacking" "$programs/optional" init \
+        plugin="$programs/$plugin" ask use finalize
+    asks "$plugin and its library, opened before the first call" "plugin: $none" "send 1" \
+        LD_LIBRARY_PATH="$programs/lacking" "$here/optional_alone" \
+        plugin="$programs/$plugin" init ask use finalize
+    asks "$plugin after its library was looked into" "program: MPI_Scan none
+MPI_Send there
+plugin: $none" "send 1" LD_LIBRARY_PATH="$programs/lacking" "$here/optional_alone" \
+        ask global="${lacking[0]}" look plugin="$programs/$plugin" ask init use finalize
+done
+tool=$programs/libtool.so
+asks "a function that a tool has" "program: MPI_Scan in part
+program: MPI_Scan in part
+tool: 0 sends, 0 allreduces" "scan 1" LD_LIBRARY_PATH="$programs/lacking" \
+    "$programs/optional" ask init ask use finalize
+# A copy behind us has all names as well.
+for order in "$preload:$work/copy.so" "$work/copy.so:$preload"; do
+    profiled LD_PRELOAD="$order" LD_LIBRARY_PATH="$programs/lacking" "$programs/optional" \
+        ask init use finalize
+    is "$status$messages$output" "0program: $none" "two copies: a function that the library lacks"
+    profiled LD_PRELOAD="$order" LD_LIBRARY_PATH="$programs/lacking" "$here/optional_alone" ask \
+        plugin="$programs/optional.so" init ask use finalize
+    is "$status$messages$output" "0program: $none
+plugin: $none" "two copies: a library that was opened later"
+done
+profiled "$here/optional_alone" ask init ask use finalize
+is "$status$messages$output" "0program: $none
+program: $none" "a program without MPI that asks for it"
+nothing_made "a program without MPI that asks for it"
+
+# --- programs that are not linked with MPI --------------------------------------------------------
 profiled "$here/loader" "$programs/plugin.so"
 recorded "a library that was opened RTLD_LOCAL"
 profiled "$here/loader"

@@ -13,6 +13,11 @@ is "$(readelf --dynamic --wide "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/
 is "$(readelf --dynamic --wide "$library" | grep -cE 'TEXTREL|EXECSTACK')" 0 "no text relocations"
 is "$(readelf --program-headers --wide "$library" | awk '/GNU_STACK/ { print $7 }')" "RW" \
     "no executable stack"
+# Names are taken back in memory (exports.c): found by their hash, and not among code.
+has "$(readelf --dynamic --wide "$library")" GNU_HASH "names are found by their hash"
+is "$(readelf --program-headers --wide "$library" | awk '
+    /^  [A-Z_]+ +0x/ { flags[n++] = $7 ($8 ~ /^0x/ ? "" : $8) }
+    / \.dynsym / { print flags[$1 + 0] }')" "R" "the symbol table lies in a read-only segment"
 shown=$(readelf --dyn-syms --wide "$library" |
     awk '$7 != "UND" && $5 != "LOCAL" && NR > 3 { sub(/@.*/, "", $8); print $8 }' | sort)
 # Beside them only what exports.map names in full.

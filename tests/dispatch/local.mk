@@ -6,9 +6,12 @@
 #     ../configure --host=aarch64-linux-gnu --enable-preload-only && make check
 #
 # (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user.)
-check_PROGRAMS += trace_list
+check_PROGRAMS += trace_list images
 trace_list_SOURCES = tests/dispatch/trace_list.c
 trace_list_LDADD = libtrace.la
+images_SOURCES = tests/dispatch/images.c preload/image.c preload/image.h
+images_CFLAGS = $(AM_CFLAGS)
+images_LDADD = -ldl
 
 # Made by hand: libtool would hide what is to be run and preloaded behind scripts of its own.
 standin = tests/dispatch
@@ -26,11 +29,18 @@ standin_files = \
 	$(standin)/openmpi/libmpi.so $(standin)/openmpi/program $(standin)/openmpi/program_fixed \
 	$(standin)/openmpi/libtool.so $(standin)/openmpi/plugin.so \
 	$(standin)/openmpi/lacking/libmpi.so \
+	$(standin)/openmpi/optional $(standin)/openmpi/optional_now \
+	$(standin)/openmpi/optional_fixed $(standin)/openmpi/optional.so \
+	$(standin)/openmpi/optional_lazy.so \
 	$(standin)/mpich/libmpich.so $(standin)/mpich/program $(standin)/mpich/program_fixed \
 	$(standin)/mpich/libtool.so $(standin)/mpich/plugin.so \
 	$(standin)/mpich/lacking/libmpich.so \
+	$(standin)/mpich/optional $(standin)/mpich/optional_now \
+	$(standin)/mpich/optional_fixed $(standin)/mpich/optional.so \
+	$(standin)/mpich/optional_lazy.so \
 	$(standin)/mpich/unknown/libmpich.so \
-	$(standin)/loader $(standin)/stub/libserial.so $(standin)/stub/plugin.so
+	$(standin)/loader $(standin)/optional_alone \
+	$(standin)/stub/libserial.so $(standin)/stub/plugin.so
 check_DATA = $(standin_files)
 CLEANFILES += $(standin_files)
 
@@ -73,6 +83,42 @@ $(standin)/openmpi/plugin.so: $(standin_source)/plugin.c $(standin)/openmpi/libm
 $(standin)/mpich/plugin.so: $(standin_source)/plugin.c $(standin)/mpich/libmpich.so
 	$(standin_made) $(standin_shared) -o $@ $(standin_source)/plugin.c $(mpich_link)
 
+# Weak references, in each kind of program and of plugin. -fPIC: code at a fixed address would take
+# what it was linked with for granted.
+optional_inputs = $(standin_source)/optional.c $(standin_source)/optional.h \
+	$(standin_source)/optional_program.c $(standin_inputs)
+optional_program = $(standin_source)/optional.c $(standin_source)/optional_program.c -ldl
+optional_openmpi = -DSTANDIN_OPENMPI -o $@ -Wl,--no-as-needed $(openmpi_link)
+optional_mpich = -o $@ -Wl,--no-as-needed $(mpich_link)
+$(standin)/openmpi/optional: $(optional_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cc) -fPIE -pie -Wl,-z,lazy $(optional_program) $(optional_openmpi)
+$(standin)/openmpi/optional_now: $(optional_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cc) -fPIE -pie -Wl,-z,now $(optional_program) $(optional_openmpi)
+$(standin)/openmpi/optional_fixed: $(optional_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_cc) -fPIC -no-pie -DOPTIONAL_FIXED $(optional_program) \
+		$(optional_openmpi)
+$(standin)/openmpi/optional.so: $(optional_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_shared) -Wl,-z,now $(standin_source)/optional.c \
+		$(optional_openmpi)
+$(standin)/openmpi/optional_lazy.so: $(optional_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(standin_shared) -Wl,-z,lazy $(standin_source)/optional.c \
+		$(optional_openmpi)
+$(standin)/mpich/optional: $(optional_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cc) -fPIE -pie -Wl,-z,lazy $(optional_program) $(optional_mpich)
+$(standin)/mpich/optional_now: $(optional_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cc) -fPIE -pie -Wl,-z,now $(optional_program) $(optional_mpich)
+$(standin)/mpich/optional_fixed: $(optional_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_cc) -fPIC -no-pie -DOPTIONAL_FIXED $(optional_program) \
+		$(optional_mpich)
+$(standin)/mpich/optional.so: $(optional_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_shared) -Wl,-z,now $(standin_source)/optional.c \
+		$(optional_mpich)
+$(standin)/mpich/optional_lazy.so: $(optional_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(standin_shared) -Wl,-z,lazy $(standin_source)/optional.c \
+		$(optional_mpich)
+$(standin)/optional_alone: $(optional_inputs)
+	$(standin_made) $(standin_cc) -fPIE -pie -o $@ $(optional_program)
+
 $(standin)/stub/libserial.so: $(standin_source)/stub.c
 	$(standin_made) $(standin_shared) -Wl,-soname,libserial.so -o $@ $(standin_source)/stub.c
 $(standin)/stub/plugin.so: $(standin_source)/plugin.c $(standin)/stub/libserial.so
@@ -81,12 +127,14 @@ $(standin)/stub/plugin.so: $(standin_source)/plugin.c $(standin)/stub/libserial.
 $(standin)/loader: $(standin_source)/loader.c
 	$(standin_made) $(standin_cc) -o $@ $(standin_source)/loader.c -ldl
 
-dispatch_tests = tests/dispatch/openmpi.t tests/dispatch/mpich.t tests/dispatch/elf.t
+dispatch_tests = tests/dispatch/openmpi.t tests/dispatch/mpich.t tests/dispatch/elf.t \
+	tests/dispatch/images.t
 TESTS += $(dispatch_tests)
 EXTRA_DIST += $(dispatch_tests) tests/dispatch/tap.sh tests/dispatch/dispatch.sh \
 	tests/dispatch/standin.h tests/dispatch/standin.c tests/dispatch/standin_exports.S \
 	tests/dispatch/standin_call.S tests/dispatch/program.c tests/dispatch/tool.c \
 	tests/dispatch/plugin.c tests/dispatch/loader.c tests/dispatch/stub.c \
+	tests/dispatch/optional.c tests/dispatch/optional.h tests/dispatch/optional_program.c \
 	tests/dispatch/throws.cc
 
 # C++ is tried where there is a compiler for it: configure asks for none, make knows its name.
