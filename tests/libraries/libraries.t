@@ -65,6 +65,18 @@ mkdir "$work/include"
 echo '#include <mpi_abi.h>' >"$work/include/mpi.h"
 wheel "Intel MPI, standard ABI" "Intel(R) MPI Library" intel mpi_abi "-I$work/include"
 
+# --- a function that the library may lack ---------------------------------------------------------
+for place in "openmpi small" "mpich large"; do
+    read -r name says <<<"$place"
+    prefix=$SP_MPI/$name
+    mkdir "$work/weak-$name" && cd "$work/weak-$name" || exit
+    cc -fPIE -pie -o program "$here/weak_reference.c" -I"$prefix/include" -L"$prefix/lib" -lmpi \
+        -Wl,-rpath,"$prefix/lib"
+    is "$(./program) $("$SP_STAGE/bin/sp-run" mpi-calls -- ./program 2>messages)" "$says $says" \
+        "$name: a program that asks for a function by a weak reference"
+    sed 's/^/# /' messages
+done
+
 # --- a family that is not known -----------------------------------------------------------------
 mkdir "$work/unknown" && cd "$work/unknown" || exit
 cc -shared -fPIC -Wl,-soname,libmpi.so.77 -o libmpi.so.77 "$here/unknown_mpi.c" &&

@@ -5,4 +5,5 @@ EXTRA_DIST += \
 	tests/libraries/mpi4py.t \
 	tests/libraries/run_suite.py \
 	tests/libraries/unknown_mpi.c \
-	tests/libraries/unknown_program.c
+	tests/libraries/unknown_program.c \
+	tests/libraries/weak_reference.c
