@@ -17,6 +17,8 @@
 
 #include "preload/dispatch.h"
 #include "preload/pages.h"
+#include "schema/exit_record.h"
+#include "schema/host_key.h"
 #include "schema/job_record.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
@@ -196,28 +198,6 @@ void identity_launched(uint32_t *rank, uint32_t *size)
     *size = 1;
 }
 
-static void read_text(const char *path, char *text, size_t size)
-{
-    text[0] = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t length = read(fd, text, size - 1);
-    close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-}
-
-/* Processes with one key read the same CLOCK_MONOTONIC. */
-static void host_key(const char *host, char *key, size_t size)
-{
-    char boot[64], namespace[64] = "";
-    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-    ssize_t length = readlink("/proc/self/ns/time", namespace, sizeof namespace - 1);
-    namespace[length > 0 ? length : 0] = '\0';
-    snprintf(key, size, "%s %s %s", boot, namespace, host);
-}
-
 static void copy_text(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from ? from : "");
@@ -252,7 +232,7 @@ static void describe(struct trace_header *header, const struct recorder_world *w
     copy_text(header->world, sizeof header->world, name);
     copy_text(header->node, sizeof header->node, variable("SLURMD_NODENAME"));
     gethostname(header->host, sizeof header->host - 1);
-    host_key(header->host, header->host_key, sizeof header->host_key);
+    host_key_read(header->host_key, sizeof header->host_key);
     copy_text(header->mpi_version, sizeof header->mpi_version, dispatch_mpi_version());
 }
 
@@ -393,6 +373,8 @@ int identity_create_trace(struct trace_writer *writer, const struct recorder_wor
     if (run < 0)
         return -1;
     publish_job(run, &header);
+    if (in_asking_step() && header.local_rank == 0)
+        exit_record_reserve(run, header.node);
     int status = create_in_world(writer, run, &header, read_clocks, err);
     close(run);
     return status;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,8 +91,10 @@ void exit_record_reserve(int dirfd, const char *node)
     int fd = exit_record_name(node, name) == 0 ? open_for_appending(dirfd, name, &size) : -1;
     if (fd < 0)
         return;
-    /* Behind the file's end: readers see none of it. */
-    fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_RESERVED);
+    /* Behind the file's end: readers see none of it. Some file systems send SIGXFSZ all the same. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= EXIT_RECORD_RESERVED)
+        fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_RESERVED);
     close(fd);
 }
 

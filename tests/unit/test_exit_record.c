@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,6 +159,24 @@ Test(exit_record, room_set_aside_is_not_seen)
     exit_record_reserve(dirfd_, "a");
     cr_expect_neq(faccessat(dirfd_, "target", F_OK, 0), 0);
     exit_record_reserve(dirfd_, "a/b");
+}
+
+Test(exit_record, a_limit_on_file_sizes_does_not_end_who_sets_room_aside)
+{
+    char name[] = "/dev/shm/scope-exit-record.XXXXXX"; /* tmpfs heeds the limit for that too */
+    cr_assert_not_null(mkdtemp(name));
+    int shm = open(name, O_RDONLY | O_DIRECTORY), status;
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){1024, 1024});
+        exit_record_reserve(shm, "a");
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    cr_expect_eq(unlinkat(shm, "exit-a", 0), 0);
+    close(shm);
+    rmdir(name);
 }
 
 Test(exit_record, several_may_end_at_once)
