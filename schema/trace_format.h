@@ -16,7 +16,7 @@ enum {
     TRACE_PAGE = 4096,
     TRACE_SLOTS = 64,
     TRACE_WINDOW_MIN = 64 * 1024,
-    TRACE_WINDOW_MAX = 4 * 1024 * 1024,
+    TRACE_WINDOW_MAX = 4 * 1024 * 1024, /* that a reader takes; writers stay below */
     TRACE_WINDOW_MAGIC = 0x57505352, /* "RSPW" */
     TRACE_STATISTICS_SIZE = 256 * 1024,
     TRACE_COUNTED_OPERATIONS = 512,

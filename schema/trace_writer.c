@@ -20,6 +20,15 @@
 enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994, FS_BTRFS = 0x9123683e };
 enum { FD_FLOOR = 512 }; /* our descriptors stay out of the way of programs that count on numbers */
 
+/* Pages are made ready by slices: so seldom that of 10,000 calls hardly one meets it, so few that this
+ * one does not take long. */
+enum { SLICE = 64 * 1024 };
+_Static_assert(TRACE_WINDOW_MIN % SLICE == 0, "a window is whole slices");
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; before, pages come as they are touched */
+#endif
+
 enum { CONTROL_MAX = 128 };  /* bytes of the longest payload but those that grow with their input */
 enum { RUNS_MAX = 1024 };    /* runs of ranks kept of a communicator: the rest is left out */
 enum { INDICES_MAX = 1024 }; /* finished requests kept of one call */
@@ -274,6 +283,7 @@ void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer,
     stream->writer = writer;
     stream->previous_end = ticks;
     stream->next_size = TRACE_WINDOW_MIN;
+    stream->thread_id = (int32_t)syscall(SYS_gettid);
     lock_take(&writer->lock);
     stream->number = writer->stream_count++;
     lock_give(&writer->lock);
@@ -296,11 +306,31 @@ void trace_stream_flush(struct trace_stream *stream)
     write_pages(writer);
 }
 
+/* Gives back a window that was prepared and not needed. Where it is not the file's last, an empty one
+ * stays, which takes no space. */
+static void drop_next(struct trace_stream *stream)
+{
+    struct trace_writer *writer = stream->writer;
+    struct trace_next *next = &stream->next;
+    if (!next->memory)
+        return;
+    munmap(next->memory, next->size);
+    next->memory = NULL;
+    lock_take(&writer->lock);
+    if (next->offset + next->size != writer->file_size)
+        (void)fallocate(writer->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
+    else if (ftruncate(writer->fd, (off_t)next->offset) == 0)
+        writer->file_size = next->offset;
+    lock_give(&writer->lock);
+}
+
 void trace_stream_close(struct trace_stream *stream)
 {
     struct trace_writer *writer = stream->writer;
     if (!stream->window)
         return;
+    drop_next(stream);
     struct trace_window *window = (struct trace_window *)(void *)stream->window;
     uint32_t used = (uint32_t)(stream->cursor - stream->window);
     uint32_t pages = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
@@ -318,7 +348,7 @@ void trace_stream_close(struct trace_stream *stream)
     trace_stream_flush(stream);
     munmap(stream->window, stream->window_size);
     stream->window = NULL;
-    stream->cursor = stream->end = NULL;
+    stream->cursor = stream->end = stream->limit = NULL;
     stream->run.at = NULL;
 }
 
@@ -348,44 +378,39 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
     return memory;
 }
 
-bool trace_stream_turn(struct trace_stream *stream, size_t need)
+/* The window that was prepared, or a new one for records of need bytes. Returns 0 or an errno value. */
+static int next_window(struct trace_stream *stream, size_t need, struct trace_next *next)
+{
+    int error = 0;
+    *next = stream->next;
+    stream->next.memory = NULL;
+    if (next->memory)
+        return 0;
+    for (next->size = stream->next_size;; next->size /= 2) {
+        next->memory = take_window(stream, next->size, &next->offset, &error);
+        if (next->memory || next->size == TRACE_WINDOW_MIN || next->size / 2 < need)
+            return error;
+    }
+}
+
+static void end_window(struct trace_stream *stream)
+{
+    if (!stream->window)
+        return;
+    ((struct trace_window *)(void *)stream->window)->used =
+        (uint32_t)(stream->cursor - stream->window);
+    trace_stream_flush(stream);
+    munmap(stream->window, stream->window_size);
+}
+
+static void begin_window(struct trace_stream *stream, const struct trace_next *next)
 {
     struct trace_writer *writer = stream->writer;
-    uint32_t size = stream->next_size;
-    uint64_t offset;
-    int error;
-
-    if (__atomic_load_n(&writer->state->stopped, __ATOMIC_ACQUIRE) != STOP_NONE) {
-        stream->end = stream->cursor;
-        return false;
-    }
-    need += sizeof(struct trace_window) + TRACE_RECORD_MAX;
-    while (size < need && size < TRACE_WINDOW_MAX)
-        size *= 2;
-    if (size < need)
-        return false; /* a record that fits no window; the stream itself goes on */
-    unsigned char *memory = take_window(stream, size, &offset, &error);
-    while (!memory && size > TRACE_WINDOW_MIN && size / 2 >= need) {
-        size /= 2;
-        memory = take_window(stream, size, &offset, &error);
-    }
-    if (!memory) {
-        stop(writer, error == E2BIG ? STOP_LIMIT : stop_reason(error));
-        stream->end = stream->cursor;
-        return false;
-    }
-    if (stream->window) {
-        ((struct trace_window *)(void *)stream->window)->used =
-            (uint32_t)(stream->cursor - stream->window);
-        trace_stream_flush(stream);
-        munmap(stream->window, stream->window_size);
-    }
-
-    struct trace_window *window = (struct trace_window *)(void *)memory;
+    struct trace_window *window = (struct trace_window *)(void *)next->memory;
     window->stream = stream->number;
     window->sequence = stream->window_count++;
     window->first_ticks = stream->previous_end;
-    window->thread_id = (int32_t)syscall(SYS_gettid);
+    window->thread_id = stream->thread_id;
     writer->read_clocks(&window->sync);
     trace_writer_sync(writer, &window->sync);
     __atomic_store_n(&window->magic, TRACE_WINDOW_MAGIC, __ATOMIC_RELEASE);
@@ -393,17 +418,65 @@ bool trace_stream_turn(struct trace_stream *stream, size_t need)
     /* A plain-memory window must be known in the file, or later ones of other threads are not
      * found. */
     if (!writer->mapped)
-        (void)write_at(writer->fd, window, sizeof *window, offset);
+        (void)write_at(writer->fd, window, sizeof *window, next->offset);
 
     stream->announced = NULL;
     stream->run.at = NULL;
-    stream->window = memory;
-    stream->window_offset = offset;
-    stream->window_size = size;
-    stream->next_size = size < TRACE_WINDOW_MAX ? size * 2 : size;
-    stream->cursor = memory + sizeof *window;
-    stream->end = memory + size - TRACE_RECORD_MAX;
-    return true;
+    stream->window = next->memory;
+    stream->window_offset = next->offset;
+    stream->window_size = next->size;
+    stream->next_size = next->size < TRACE_WINDOW_LARGEST ? next->size * 2 : next->size;
+    stream->cursor = stream->window + sizeof *window;
+    stream->limit = stream->window + next->size - TRACE_RECORD_MAX;
+    stream->end = stream->window + SLICE / 2;
+}
+
+bool trace_stream_turn(struct trace_stream *stream, size_t need)
+{
+    struct trace_writer *writer = stream->writer;
+    struct trace_next next;
+
+    need += sizeof(struct trace_window) + TRACE_RECORD_MAX;
+    if (need > TRACE_WINDOW_MIN)
+        return false; /* a record that fits no window; the stream itself goes on */
+    if (__atomic_load_n(&writer->state->stopped, __ATOMIC_ACQUIRE) == STOP_NONE) {
+        int error = next_window(stream, need, &next);
+        if (!error) {
+            end_window(stream);
+            begin_window(stream, &next);
+            return true;
+        }
+        stop(writer, error == E2BIG ? STOP_LIMIT : stop_reason(error));
+    }
+    stream->end = stream->limit = stream->cursor;
+    return false;
+}
+
+/* Makes pages ready to be written to, for less than each would cost alone. */
+static void populate(unsigned char *memory)
+{
+    (void)madvise(memory, SLICE, MADV_POPULATE_WRITE);
+}
+
+/* The stream has reached the middle of a slice of its window: makes the next slice ready, which may be
+ * the first of the next window. That is not prepared before this one is all but full, for a program
+ * that makes few calls has no use for it. Without success there is time when it is needed. */
+static void prepare(struct trace_stream *stream)
+{
+    struct trace_next *next = &stream->next;
+    unsigned char *next_slice = stream->end + SLICE / 2;
+    bool last = next_slice == stream->window + stream->window_size;
+
+    if (!last) {
+        populate(next_slice);
+    } else if (stream->writer->mapped) {
+        int error;
+        next->size = stream->next_size;
+        next->memory = take_window(stream, next->size, &next->offset, &error);
+        if (next->memory)
+            populate(next->memory);
+    }
+    stream->end = last ? stream->limit : stream->end + SLICE;
 }
 
 /* Makes sure that a record with this payload size can be stored in the window. errno is kept. */
@@ -413,7 +486,9 @@ static bool room_for(struct trace_stream *stream, size_t payload)
     if (stream->cursor + need <= stream->end)
         return true;
     int error = errno;
-    bool room = trace_stream_turn(stream, need);
+    while (stream->end < stream->limit && stream->cursor + need > stream->end)
+        prepare(stream);
+    bool room = stream->cursor + need <= stream->end || trace_stream_turn(stream, need);
     errno = error;
     return room;
 }
@@ -641,7 +716,7 @@ bool trace_run_join(struct trace_stream *stream, uint32_t signature, uint32_t co
 {
     struct trace_run *run = &stream->run;
     if (run->count == TRACE_RUN_SIGNATURES ||
-        stream->cursor + 4 * TRACE_RECORD_MAX > stream->end) /* a run lies in one window */
+        stream->cursor + 4 * TRACE_RECORD_MAX > stream->limit) /* a run lies in one window */
         return false;
     end = end < start ? start : end;
     if (!run->polls) {

@@ -53,10 +53,20 @@ struct trace_run {
     } of[TRACE_RUN_SIGNATURES];
 };
 
+/* Windows grow up to this: what is done for one at a time stalls a call for as long as that takes. */
+enum { TRACE_WINDOW_LARGEST = 256 * 1024 };
+
+/* A window that nothing was written to yet. */
+struct trace_next {
+    unsigned char *memory; /* NULL: there is none */
+    uint64_t offset;       /* in the file */
+    uint32_t size;
+};
+
 /* What one thread writes to. The first cache line is all that an event touches. */
 struct trace_stream {
     unsigned char *cursor;    /* where the next record goes */
-    unsigned char *end;       /* no record may begin at or behind; = cursor once stopped */
+    unsigned char *end;       /* no record may begin at or behind before room was made */
     uint64_t previous_end;    /* ticks: what the next gap counts from */
     struct trace_slot *slot;  /* the call in flight */
     unsigned char *announced; /* behind the gap that trace_stream_announce wrote; NULL: none */
@@ -64,7 +74,10 @@ struct trace_stream {
     unsigned char *window;  /* start of the current window; NULL before the first */
     uint64_t window_offset; /* in the file */
     uint32_t window_size;
-    uint32_t next_size; /* of the window to come */
+    unsigned char *limit;   /* no record may begin at or behind; = cursor once stopped */
+    struct trace_next next; /* prepared before the current window is full */
+    uint32_t next_size;     /* of the window to come */
+    int32_t thread_id;
     uint32_t number;
     uint32_t window_count;
     uint32_t signature_count;
