@@ -2,6 +2,7 @@
 /* From the ticks of one trace to nanoseconds of its host's CLOCK_MONOTONIC. */
 #include "merge/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A slope over less would mostly be the noise of reading two clocks one after the other. */
@@ -103,6 +104,15 @@ static size_t find_point(const struct clock *clock, uint64_t ticks, size_t hint)
     return low;
 }
 
+/* The time of ticks from a point up to the next one. */
+static int64_t between(const struct trace_sync *from, uint64_t ticks)
+{
+    const struct trace_sync *to = from + 1;
+    return from->monotonic_ns + scale(ticks - from->ticks,
+                                      (uint64_t)(to->monotonic_ns - from->monotonic_ns),
+                                      to->ticks - from->ticks, 0);
+}
+
 int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint)
 {
     const struct trace_sync *points = clock->points, *last = &points[clock->count - 1];
@@ -115,10 +125,39 @@ int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint)
         return ns > NS_LIMIT ? NS_LIMIT : ns;
     }
     *hint = find_point(clock, ticks, *hint);
-    const struct trace_sync *from = &points[*hint], *to = from + 1;
-    return from->monotonic_ns + scale(ticks - from->ticks,
-                                      (uint64_t)(to->monotonic_ns - from->monotonic_ns),
-                                      to->ticks - from->ticks, 0);
+    return between(&points[*hint], ticks);
+}
+
+/* A point between two of the clock's own, where its correction has a bend. */
+static int add_bend(struct clock *clock, double monotonic_ns, size_t count)
+{
+    size_t i = 0;
+    while (i + 1 < count && (double)clock->points[i + 1].monotonic_ns <= monotonic_ns)
+        i++;
+    if (i + 1 >= count || (double)clock->points[i].monotonic_ns >= monotonic_ns)
+        return 0;
+    const struct trace_sync *from = &clock->points[i], *to = from + 1;
+    double part = (monotonic_ns - (double)from->monotonic_ns) /
+                  ((double)to->monotonic_ns - (double)from->monotonic_ns);
+    uint64_t ticks = from->ticks + (uint64_t)(part * (double)(to->ticks - from->ticks));
+    const struct trace_sync bend = {.ticks = ticks, .monotonic_ns = between(from, ticks)};
+    return ticks > from->ticks && ticks < to->ticks ? clock_add(clock, &bend) : 0;
+}
+
+int clock_bend(struct clock *clock, const double ns[SKEW_KNOTS], int64_t begin_ns, double span_ns)
+{
+    size_t count = clock->count;
+    for (int i = 1; i < SKEW_STEPS; i++) {
+        double bend = ns[i - 1] - 2 * ns[i] + ns[i + 1];
+        if (fabs(bend) >= 0.5 &&
+            add_bend(clock, (double)begin_ns + span_ns * i / SKEW_STEPS, count) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < clock->count; i++) {
+        double time = ((double)clock->points[i].monotonic_ns - (double)begin_ns) / span_ns;
+        clock->points[i].monotonic_ns += llround(skew_at(ns, time));
+    }
+    return 0;
 }
 
 void clock_release(struct clock *clock)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merge/skew.h"
 #include "schema/error.h"
 #include "schema/trace_format.h"
 
@@ -28,6 +29,10 @@ int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct er
 /* The time of ticks in ns; never decreasing with ticks, so what nests in ticks nests in ns. hint
  * (an index, 0 at first) makes the search short where calls come in order. */
 int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint);
+
+/* Adds to the clock what ns says over the span_ns from begin_ns of its own time on. It is then to be
+ * settled again. Returns 0, or -1 if memory is out. */
+int clock_bend(struct clock *clock, const double ns[SKEW_KNOTS], int64_t begin_ns, double span_ns);
 
 void clock_release(struct clock *clock);
 

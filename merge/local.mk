@@ -3,14 +3,16 @@
 # of a run that goes on do.
 noinst_LTLIBRARIES += libmerge.la
 libmerge_la_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
-libmerge_la_LIBADD = libprofile.la libtrace.la
+libmerge_la_LIBADD = libprofile.la libtrace.la -lm
 libmerge_la_SOURCES = \
+	merge/alignment.c merge/alignment.h \
 	merge/clock.c merge/clock.h \
 	merge/communicators.c merge/communicators.h \
 	merge/duration.c merge/duration.h \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
+	merge/host_pairs.c merge/host_pairs.h \
 	merge/hosts.c merge/hosts.h \
 	merge/lane.c merge/lane.h \
 	merge/last_calls.c merge/last_calls.h \
@@ -28,7 +30,10 @@ libmerge_la_SOURCES = \
 	merge/rank_end.c merge/rank_end.h \
 	merge/run.c merge/run.h \
 	merge/run_choice.c merge/run_choice.h \
+	merge/skew.c merge/skew.h \
 	merge/tally.c merge/tally.h \
+	merge/timeline.c merge/timeline.h \
+	merge/traffic.c merge/traffic.h \
 	merge/unrecorded.c merge/unrecorded.h \
 	merge/world.c merge/world.h
 

@@ -152,8 +152,7 @@ static int write_timeline(const struct metadata *metadata, struct profile_writer
     if (profile_writer_set_number(writer, "mpi_size", (int64_t)metadata->world_size, err) < 0 ||
         profile_writer_set_number(writer, "start_time_ns", 0, err) < 0 ||
         profile_writer_set_number(writer, "finalize_time_ns", metadata->finalize_ns, err) < 0 ||
-        profile_writer_set_number(writer, "scope_profile_epoch_ns", metadata->epoch_ns, err) < 0 ||
-        profile_writer_set_text(writer, "scope_profile_clock", "realtime", err) < 0)
+        profile_writer_set_number(writer, "scope_profile_epoch_ns", metadata->epoch_ns, err) < 0)
         return -1;
     return profile_writer_set_text(writer, "scope_profile_labels", "full", err);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "merge/flight.h"
+#include "merge/traffic.h"
 #include "merge/unrecorded.h"
 
 static const char *const words[] = {
@@ -107,6 +108,20 @@ static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struc
     return 0;
 }
 
+static int add_to_traffic(const struct scan *scan, uint32_t stream, uint32_t id)
+{
+    const struct trace_reader *reader = scan->reader;
+    const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
+    const struct traffic_call call = {
+        .operation = trace_reader_operation(reader, stream, signature->operation),
+        .signature = signature,
+        .request = trace_reader_origin(reader, stream, signature),
+        .received = trace_reader_received(reader, stream, id),
+        .source = trace_reader_source(reader, stream, id),
+    };
+    return traffic_signature(scan->rank->traffic, stream, id, &call) < 0 ? no_memory(scan) : 0;
+}
+
 /* Signatures are defined one after the other, so the new one goes to the end. */
 static int add_signature(const struct scan *scan, uint32_t stream, uint32_t id)
 {
@@ -126,7 +141,7 @@ static int add_signature(const struct scan *scan, uint32_t stream, uint32_t id)
     if (describe(scan, stream, id, &thread->calls[thread->call_count]) < 0)
         return -1;
     thread->call_count++;
-    return 0;
+    return scan->rank->traffic ? add_to_traffic(scan, stream, id) : 0;
 }
 
 /* The session is what lies between MPI_Init and MPI_Finalize: a call that is at work at one of its
@@ -198,6 +213,25 @@ static int add_polls(const struct scan *scan, uint32_t stream, const struct trac
     return add_event(scan, stream, &run->event, polls);
 }
 
+/* What the order of messages tells of clocks is kept while events go by. */
+static int add_traffic(const struct scan *scan, const struct trace_record *record)
+{
+    struct traffic *traffic = scan->rank->traffic;
+    int status = 0;
+    if (!traffic)
+        return 0;
+    if (record->type == RECORD_EVENT)
+        status = traffic_event(traffic, record->stream, &record->event);
+    else if (record->type == RECORD_RESOLVE)
+        status = traffic_resolve(traffic, record->stream, record->resolve.source,
+                                 record->resolve.tag);
+    else if (record->type == RECORD_FAILED)
+        status = traffic_failed(traffic, record->stream);
+    else if (record->type == RECORD_PAUSE)
+        traffic_paused(traffic);
+    return status < 0 ? no_memory(scan) : 0;
+}
+
 static int add_record(const struct scan *scan, const struct trace_record *record)
 {
     switch (record->type) {
@@ -241,7 +275,7 @@ static int read_records(const struct scan *scan)
     int status;
     while ((status = trace_reader_next(scan->reader, &record, &problem)) != 0) {
         if (status > 0) {
-            if (add_record(scan, &record) < 0)
+            if (add_record(scan, &record) < 0 || add_traffic(scan, &record) < 0)
                 return -1;
             continue;
         }
@@ -382,9 +416,28 @@ void rank_file_name(uint32_t number, char *name, size_t size)
     snprintf(name, size, "rank-%06" PRIu32 TRACE_SUFFIX, number);
 }
 
-int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, struct error *err)
+uint32_t rank_number(const struct rank *rank)
+{
+    return (uint32_t)strtoul(rank->file + strlen("rank-"), NULL, 10);
+}
+
+void rank_forget_traffic(struct rank *rank)
+{
+    if (rank->traffic)
+        traffic_release(rank->traffic);
+    free(rank->traffic);
+    rank->traffic = NULL;
+}
+
+int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, size_t traffic_times,
+              struct error *err)
 {
     struct scan scan = {.rank = rank, .vocabulary = vocabulary, .err = err};
+    if (traffic_times > 0) {
+        if (!(rank->traffic = calloc(1, sizeof(*rank->traffic))))
+            return no_memory(&scan);
+        rank->traffic->times_max = traffic_times;
+    }
     if (trace_reader_open(&scan.reader, dirfd, rank->file, &rank->problem) < 0) {
         rank->state = RANK_UNREADABLE;
         return 0;
@@ -411,6 +464,7 @@ void rank_release(struct rank *rank)
     free(rank->unrecorded);
     free(rank->last_calls);
     free(rank->in_flight);
+    rank_forget_traffic(rank);
     tally_release(&rank->failures);
     clock_release(&rank->clock);
 }

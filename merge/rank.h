@@ -66,6 +66,7 @@ struct thread {
 };
 
 struct unrecorded;
+struct traffic;
 
 struct rank {
     char *file; /* name in the world's directory */
@@ -79,6 +80,7 @@ struct rank {
     size_t thread_count, thread_room;
     uint64_t events, dropped, bytes;
     struct unrecorded *unrecorded;       /* calls without an event; NULL: none */
+    struct traffic *traffic;             /* when it sent and received; NULL: nobody asked */
     uint64_t session_start, session_end; /* ticks */
     uint64_t first_ticks, last_ticks;    /* of anything that is known of the rank */
     struct last_call *last_calls;        /* of threads that are still in MPI where the trace ends */
@@ -107,8 +109,15 @@ struct vocabulary {
 
 /* First pass: reads dirfd/rank->file. Only rank->file is set before. A trace of which something can
  * be used gets a state up to RANK_DAMAGED, others RANK_UNREADABLE, with rank->problem telling why.
+ * traffic_times: how many times of messages may be kept for rank->traffic; 0: it is not wanted.
  * Returns 0, or -1 and err if memory is out. */
-int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, struct error *err);
+int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, size_t traffic_times,
+              struct error *err);
+
+/* The rank's number: its trace's name tells it, whatever is in the trace. */
+uint32_t rank_number(const struct rank *rank);
+
+void rank_forget_traffic(struct rank *rank);
 
 /* The name a rank's trace has: rank-000017.sptrace. */
 void rank_file_name(uint32_t number, char *name, size_t size);

@@ -23,12 +23,13 @@
 
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
-enum { EXIT_USAGE = 64, PATH_SIZE = 4096, KEY_REMOVE = 256, KEY_AUTO };
+enum { EXIT_USAGE = 64, PATH_SIZE = 4096, KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK };
 
 struct settings {
     const char *run_directory;
     const char *output; /* NULL: beside the run directory */
     bool overwrite, remove, verbose, automatic;
+    enum timeline_clock clock;
 };
 
 /* --- command line ------------------------------------------------------------------------------
@@ -38,6 +39,10 @@ static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write FILE (default: RUNDIR.h5); further worlds: FILE-2.h5, ...",
      0},
     {"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
+    {"clock", KEY_CLOCK, "HOW", 0,
+     "How to put hosts on one timeline: \"messages\" (default: none is received before it is "
+     "sent), \"realtime\" (as the hosts' clocks say), \"none\" (each begins at 0)",
+     0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
     {"auto", KEY_AUTO, NULL, 0,
@@ -59,6 +64,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case 'v':
         settings->verbose = true;
+        return 0;
+    case KEY_CLOCK:
+        if (!timeline_clock_read(argument, &settings->clock))
+            argp_error(state, "--clock=%s: not one of messages, realtime, none", argument);
         return 0;
     case KEY_REMOVE:
         settings->remove = true;
@@ -272,10 +281,14 @@ static void merge_world(const struct settings *settings, const struct run *run, 
         if (settings->verbose)
             fprintf(stderr, "sp-merge: %s/%s: %zu traces, %" PRIu64 " bytes -> %s\n", run->path,
                     world->name, world->file_count, world->bytes, path);
-        status = world_merge(run, world, path, settings->overwrite, !settings->automatic, &losses,
-                             &result, &err);
+        const struct world_options options = {.overwrite = settings->overwrite,
+                                              .show_progress = !settings->automatic,
+                                              .clock = settings->clock};
+        status = world_merge(run, world, path, &options, &losses, &result, &err);
     }
     losses_finish(&losses);
+    if (settings->verbose && result.clock[0])
+        fprintf(stderr, "sp-merge: %s\n", result.clock);
     if (settings->verbose && result.ends[0])
         fprintf(stderr, "sp-merge: how they ended: %s\n", result.ends);
     if (settings->verbose && result.in_flight[0])

@@ -11,14 +11,18 @@
 
 #include "merge/duration.h"
 #include "merge/fold.h"
-#include "merge/hosts.h"
 #include "merge/last_calls.h"
 #include "merge/metadata.h"
 #include "merge/progress.h"
 #include "merge/publish.h"
+#include "merge/timeline.h"
 #include "merge/unrecorded.h"
 
-enum { MISSING_ROWS_MAX = 1 << 20 }; /* rows of /scope_profile/ranks for ranks without a trace */
+enum {
+    MISSING_ROWS_MAX = 1 << 20, /* rows of /scope_profile/ranks for ranks without a trace */
+    TRAFFIC_TIMES_ALL = 8 << 20,  /* of messages, all ranks together: up to 128 MiB */
+    TRAFFIC_TIMES_LEAST = 1024,
+};
 
 struct merge {
     const struct run *run;
@@ -30,11 +34,9 @@ struct merge {
     struct rank *ranks; /* one for each trace, by number */
     size_t rank_count, usable;
     struct vocabulary vocabulary;
-    struct hosts hosts;
+    struct timeline timeline;
     struct fold fold;
     struct progress progress;
-    int64_t end_ns;   /* of the timeline */
-    int64_t epoch_ns; /* realtime at its beginning */
 };
 
 static int no_memory(const struct merge *merge)
@@ -74,7 +76,8 @@ static void tell_cut_off(const struct merge *merge, const struct rank *rank, con
     char time[DURATION_SIZE];
     size_t hint = 0;
     uint32_t number = rank->header.rank;
-    int64_t last_ns = rank_ns(rank, rank->last_ticks, &hint), left_ns = merge->end_ns - last_ns;
+    int64_t last_ns = rank_ns(rank, rank->last_ticks, &hint);
+    int64_t left_ns = merge->timeline.end_ns - last_ns;
     bool is_in = rank->in_flight[0] != '\0', is_alone = !is_in || left_ns < 1000000;
     if (end)
         losses_add(merge->losses, "rank %" PRIu32 ": %s", number, end);
@@ -118,8 +121,37 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
     free(end);
 }
 
+/* Whether the world's traces are of several hosts. */
+static bool has_several_hosts(const struct run_world *world)
+{
+    struct trace_header first = {.host_key = ""};
+    bool has_first = false, differs = false;
+    for (size_t i = 0; !differs && i < world->file_count; i++) {
+        struct trace_reader *reader;
+        if (trace_reader_open(&reader, world->fd, world->files[i], NULL) < 0)
+            continue;
+        const struct trace_header *header = trace_reader_header(reader);
+        differs = has_first && strcmp(first.host_key, header->host_key) != 0;
+        if (!has_first)
+            first = *header;
+        has_first = true;
+        trace_reader_close(reader);
+    }
+    return differs;
+}
+
+/* How many times of messages of each rank are kept to align the hosts' clocks. */
+static size_t traffic_times(const struct merge *merge)
+{
+    size_t share = TRAFFIC_TIMES_ALL / (merge->world->file_count + 1);
+    if (merge->timeline.clock != TIMELINE_MESSAGES || !has_several_hosts(merge->world))
+        return 0;
+    return share > TRAFFIC_TIMES_LEAST ? share : TRAFFIC_TIMES_LEAST;
+}
+
 static int scan_all(struct merge *merge)
 {
+    size_t times = traffic_times(merge);
     merge->ranks = calloc(merge->world->file_count + 1, sizeof(*merge->ranks));
     if (!merge->ranks)
         return no_memory(merge);
@@ -128,7 +160,7 @@ static int scan_all(struct merge *merge)
         rank->file = strdup(merge->world->files[i]);
         if (!rank->file)
             return no_memory(merge);
-        if (rank_scan(rank, merge->world->fd, &merge->vocabulary, merge->err) < 0)
+        if (rank_scan(rank, merge->world->fd, &merge->vocabulary, times, merge->err) < 0)
             return -1;
         progress_advance(&merge->progress, rank->bytes);
         if (rank_is_usable(rank))
@@ -137,40 +169,6 @@ static int scan_all(struct merge *merge)
     return merge->usable ? 0
                          : error_set(merge->err, "%s: no usable trace: %s", merge->run->path,
                                      merge->ranks[0].problem.text);
-}
-
-/* --- one timeline ------------------------------------------------------------------------------
- */
-
-static int place_on_timeline(struct merge *merge)
-{
-    int64_t zero = INT64_MAX, end = INT64_MIN;
-    for (size_t i = 0; i < merge->rank_count; i++) {
-        struct rank *rank = &merge->ranks[i];
-        if (!rank_is_usable(rank))
-            continue;
-        rank->host = hosts_add(&merge->hosts, rank->header.host_key, &rank->clock);
-        if (rank->host < 0)
-            return no_memory(merge);
-    }
-    hosts_settle(&merge->hosts);
-    for (size_t i = 0; i < merge->rank_count; i++) {
-        struct rank *rank = &merge->ranks[i];
-        size_t hint = 0;
-        if (!rank_is_usable(rank))
-            continue;
-        rank->offset_ns = hosts_offset(&merge->hosts, rank->host);
-        int64_t first = rank_ns(rank, rank->first_ticks, &hint);
-        int64_t last = rank_ns(rank, rank->last_ticks, &hint);
-        zero = first < zero ? first : zero;
-        end = last > end ? last : end;
-    }
-    for (size_t i = 0; i < merge->rank_count; i++)
-        merge->ranks[i].offset_ns -= zero;
-    merge->end_ns = end - zero;
-    if (__builtin_add_overflow(zero, merge->hosts.reference_ns, &merge->epoch_ns))
-        merge->epoch_ns = 0;
-    return 0;
 }
 
 /* An end is put on the timeline, so that follows after the hosts are on one. */
@@ -185,8 +183,9 @@ static void settle_ends(struct merge *merge)
             continue;
         }
         rank->end = exits_find(&merge->run->exits, &rank->header);
-        rank_end_place(&rank->end, rank->offset_ns, merge->epoch_ns,
-                       rank_ns(rank, rank->last_ticks, &hint));
+        rank_end_place(&rank->end,
+                       timeline_offset(&merge->timeline, rank, rank->end.monotonic_ns),
+                       merge->timeline.epoch_ns, rank_ns(rank, rank->last_ticks, &hint));
         rank_end_text(&rank->end, rank->state_page.phase, rank->end_text);
     }
 }
@@ -219,7 +218,7 @@ static void tell_losses(struct merge *merge)
             result->world_size = rank->header.world_size;
     }
     for (size_t i = 0; i < merge->rank_count; i++) {
-        uint32_t number = (uint32_t)strtoul(merge->ranks[i].file + strlen("rank-"), NULL, 10);
+        uint32_t number = rank_number(&merge->ranks[i]);
         for (; expected < number && expected < result->world_size; expected++) {
             result->states[RANK_MISSING]++;
             losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", expected,
@@ -314,7 +313,7 @@ static int write_ranks(const struct merge *merge, struct profile_writer *writer)
     size_t count = 0;
     uint64_t expected = 0;
     for (size_t i = 0; i < merge->rank_count; i++) {
-        uint32_t number = (uint32_t)strtoul(merge->ranks[i].file + strlen("rank-"), NULL, 10);
+        uint32_t number = rank_number(&merge->ranks[i]);
         for (; expected < number && missing > 0; expected++, missing--)
             describe_missing((uint32_t)expected, &rows[count++]);
         describe_rank(&merge->ranks[i], number, &rows[count++]);
@@ -455,8 +454,8 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
         .world_size = merge->result->world_size,
         .missing = merge->result->states[RANK_MISSING],
         .paused_ns = sum_pauses(merge),
-        .finalize_ns = merge->end_ns,
-        .epoch_ns = merge->epoch_ns,
+        .finalize_ns = merge->timeline.end_ns,
+        .epoch_ns = merge->timeline.epoch_ns,
         .ends = merge->result->ends,
     };
     return metadata_write(&metadata, writer, merge->err);
@@ -482,7 +481,8 @@ static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
     if (write_events(merge, writer) < 0 || write_ranks(merge, writer) < 0 ||
         write_metadata(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
-        write_pauses(merge, writer) < 0)
+        write_pauses(merge, writer) < 0 ||
+        timeline_write(&merge->timeline, merge->ranks, merge->rank_count, writer, merge->err) < 0)
         return -1;
     return write_threads(merge, writer);
 }
@@ -523,7 +523,7 @@ static void release(struct merge *merge)
     free(merge->ranks);
     names_release(&merge->vocabulary.operations);
     communicators_release(&merge->vocabulary.communicators);
-    hosts_release(&merge->hosts);
+    timeline_release(&merge->timeline);
     fold_release(&merge->fold);
 }
 
@@ -532,14 +532,16 @@ static enum world_status merge_into(struct merge *merge, const char *path)
 {
     if (scan_all(merge) < 0)
         return WORLD_NOTHING;
-    if (place_on_timeline(merge) < 0)
-        return WORLD_FAILED;
-    settle_ends(merge);
     progress_clear(&merge->progress);
     if (communicators_settle(&merge->vocabulary.communicators) < 0) {
         no_memory(merge);
         return WORLD_FAILED;
     }
+    if (timeline_settle(&merge->timeline, merge->ranks, merge->rank_count,
+                        &merge->vocabulary.communicators, merge->err) < 0)
+        return WORLD_FAILED;
+    timeline_text(&merge->timeline, merge->result->clock);
+    settle_ends(merge);
     if (settle_last_calls(merge) < 0 || sum_last_calls(merge) < 0)
         return WORLD_FAILED;
     tell_losses(merge);
@@ -553,15 +555,19 @@ static enum world_status merge_into(struct merge *merge, const char *path)
 }
 
 enum world_status world_merge(const struct run *run, const struct run_world *world,
-                              const char *path, bool overwrite, bool show_progress,
+                              const char *path, const struct world_options *options,
                               struct losses *losses, struct world_result *result, struct error *err)
 {
-    struct merge merge = {
-        .run = run, .world = world, .losses = losses, .result = result, .err = err};
+    struct merge merge = {.run = run,
+                          .world = world,
+                          .losses = losses,
+                          .result = result,
+                          .err = err,
+                          .timeline = {.clock = options->clock}};
     *result = (struct world_result){0};
-    progress_begin(&merge.progress, 2 * world->bytes, show_progress);
+    progress_begin(&merge.progress, 2 * world->bytes, options->show_progress);
     struct publication publication;
-    if (publish_begin(&publication, path, overwrite, err) < 0)
+    if (publish_begin(&publication, path, options->overwrite, err) < 0)
         return WORLD_FAILED;
     enum world_status status = merge_into(&merge, publication.temporary);
     release(&merge);

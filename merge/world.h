@@ -9,6 +9,7 @@
 #include "merge/losses.h"
 #include "merge/rank.h"
 #include "merge/run.h"
+#include "merge/timeline.h"
 #include "schema/error.h"
 #include "schema/rank_groups.h"
 
@@ -19,19 +20,26 @@ enum world_status {
     WORLD_FAILED = 3,  /* cannot write the file */
 };
 
+struct world_options {
+    bool overwrite;
+    bool show_progress;
+    enum timeline_clock clock;
+};
+
 struct world_result {
     uint64_t world_size;
     uint64_t calls;                    /* MPI calls the file tells of, each poll one */
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
     char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
+    char clock[TIMELINE_TEXT];            /* how hosts were put on one timeline; "" for one host */
 };
 
 /* Merges world into a new file at path (see publish.h). Each loss is told through losses, which
  * are of this world alone.
  * WORLD_NOTHING and WORLD_FAILED leave err. */
 enum world_status world_merge(const struct run *run, const struct run_world *world,
-                              const char *path, bool overwrite, bool show_progress,
+                              const char *path, const struct world_options *options,
                               struct losses *losses, struct world_result *result,
                               struct error *err);
 

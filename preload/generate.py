@@ -63,6 +63,13 @@ class Function:
         return "requests" not in self.attributes and self.names[-1:] == ["request"]
 
     @property
+    def exchanges(self):
+        """Of what sends and receives at once: whence, if the tag is that of the other direction."""
+        if {"source", "sendtag", "recvtag"} <= set(self.names):
+            return "SOURCE(source, sendtag, recvtag)"
+        return None
+
+    @property
     def polls(self):
         """It comes back at once where there is nothing."""
         return "flag" in self.attributes or "requests" in self.attributes and bool(
@@ -207,6 +214,9 @@ def signature(function):
         "tag": f"TAG({fields['tag']})" if fields["tag"] else "-1",
         "communicator": communicator,
     }
+    if function.exchanges:
+        del values["root"]
+        values["source"] = function.exchanges
     return initialisers + [f".{name} = {value}" for name, value in values.items()]
 
 
@@ -219,7 +229,7 @@ def memo_words(function):
         return None  # seldom called in a loop: not worth the compiler's time
     text = " ".join(expression for field in ("bytes", "peer", "tag", "comm", "root")
                     if (expression := function.field(field, *FIELD_PARAMETERS.get(field, ()))))
-    text += " " + (function.owned or "")
+    text += " " + (function.owned or "") + " " + (function.exchanges or "")
     if re.search(r"SUM|OWN|NEIGHBORS|\*", text) or attributes.get("resolves") == "true":
         return None
     ints, handles = [], []

@@ -154,6 +154,7 @@ static inline int32_t translated(int rank)
 #define IN_PLACE(buffer) ((buffer) == ABI_IN_PLACE)
 #define PEER(rank) translated(rank)
 #define TAG(tag) ((tag) == ABI_ANY_TAG ? -1 : (tag))
+#define SOURCE(source, sendtag, recvtag) ((recvtag) == (sendtag) ? PEER(source) : PEER_NONE)
 #define IS_WILDCARD(source, tag) ((source) == ABI_ANY_SOURCE || (tag) == ABI_ANY_TAG)
 
 /* --- communicators ---------------------------------------------------------------------------- */
@@ -530,11 +531,16 @@ static const unsigned char started_resolves[FUNCTION_COUNT] = {MPI_FUNCTIONS_RES
 /* Such a request was started: completions have to look. */
 static bool resolving;
 
+static unsigned char origin_resolution(const struct request_origin *origin)
+{
+    return origin->operation == 0 || origin->operation > OPERATION_COUNT
+               ? RESOLVE_NEVER
+               : started_resolves[(origin->operation - 1) / 2];
+}
+
 static bool origin_resolves(const struct request_origin *origin)
 {
-    if (origin->operation == 0 || origin->operation > OPERATION_COUNT)
-        return false;
-    switch (started_resolves[(origin->operation - 1) / 2]) {
+    switch (origin_resolution(origin)) {
     case RESOLVE_WILDCARD:
         return origin->peer == PEER_NONE || origin->tag == -1;
     case RESOLVE_ALWAYS:
@@ -671,12 +677,12 @@ static const struct request_origin *completion_one(const struct completion *comp
 
 /* Forgets the requests that finished and labels the call with what they have in common. done: how
  * many finished, at indices or else from the first on; -1: the call failed, and those whose handle
- * became null did. */
-static void completion_forget(struct completion *completion, const struct call *call,
+ * became null did. Returns how many receives were among them. */
+static int completion_forget(struct completion *completion, const struct call *call,
                               struct trace_signature *signature, int done, const int *indices)
 {
     bool first = true, known = done >= 0;
-    int candidates = known ? done : completion->count;
+    int candidates = known ? done : completion->count, received = 0;
     for (int i = 0; i < candidates && i < completion->count; i++) {
         int index = known && indices ? indices[i] : i;
         if (!known && completion->array[index] != REQUEST_NULL)
@@ -686,11 +692,13 @@ static void completion_forget(struct completion *completion, const struct call *
             continue;
         add_origin(signature, origin, first);
         first = false;
+        received += origin_resolution(origin) != RESOLVE_NEVER;
         if (known && completion->statuses && origin_resolves(origin))
             resolve_request(call->thread, &completion->statuses[i], completion->count > 1 ? index : -1);
     }
     if (completion->room)
         call_scratch_give(call, completion->handles, completion->room);
+    return received;
 }
 
 /* The same, and records it. polls: the call does not wait. */
@@ -701,7 +709,7 @@ static void completion_end(struct completion *completion, struct call *call,
     bool wanted = !polls || recorder_wants(signature->operation / 2);
     if (!wanted)
         completion->statuses = NULL;
-    completion_forget(completion, call, signature, done, indices);
+    int received = completion_forget(completion, call, signature, done, indices);
     if (polls && done == 0) {
         call_record_poll(call, signature);
         return;
@@ -714,8 +722,10 @@ static void completion_end(struct completion *completion, struct call *call,
         fail(call->thread, result);
     if (done > 0 && indices)
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
-    if (completion->count != 1 && done != 0)
+    if (completion->count != 1 && done != 0) {
+        signature->received = received;
         call_relabel(call, signature);
+    }
     call_record(call);
 }
 

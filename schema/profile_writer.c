@@ -667,6 +667,29 @@ int profile_writer_communicators(struct profile_writer *writer,
                        COUNT_OF(handle_plan), handles, handle_count, err);
 }
 
+PICK(host_name, struct profile_host, const char *, name)
+PICK(host_ranks, struct profile_host, uint32_t, ranks)
+PICK(host_offset, struct profile_host, int64_t, offset_ns)
+PICK(host_first, struct profile_host, int64_t, first_correction_ns)
+PICK(host_last, struct profile_host, int64_t, last_correction_ns)
+PICK(host_half_width, struct profile_host, int64_t, half_width_ns)
+PICK(host_messages, struct profile_host, uint64_t, messages)
+
+int profile_writer_hosts(struct profile_writer *writer, const struct profile_host *hosts,
+                         size_t count, struct error *err)
+{
+    static const struct column_plan plan[] = {
+        {"name", TEXT, pick_host_name},
+        {"ranks", U32, pick_host_ranks},
+        {"offset_ns", I64, pick_host_offset},
+        {"first_correction_ns", I64, pick_host_first},
+        {"last_correction_ns", I64, pick_host_last},
+        {"half_width_ns", I64, pick_host_half_width},
+        {"messages", U64, pick_host_messages},
+    };
+    return write_table(writer, "/scope_profile/hosts", plan, COUNT_OF(plan), hosts, count, err);
+}
+
 PICK(thread_rank, struct profile_thread, uint32_t, rank)
 PICK(thread_index, struct profile_thread, int64_t, index)
 PICK(thread_id, struct profile_thread, int64_t, thread_id)

@@ -41,6 +41,17 @@ struct profile_rank {
     int64_t clock_offset_ns; /* what was added to the rank's CLOCK_MONOTONIC */
 };
 
+/* One host's clock: a row of /scope_profile/hosts. */
+struct profile_host {
+    const char *name;
+    uint32_t ranks;
+    int64_t offset_ns; /* of its CLOCK_MONOTONIC to the first host's, without messages */
+    int64_t first_correction_ns, last_correction_ns; /* that messages asked for in addition, at the
+                                                        beginning and at the end */
+    int64_t half_width_ns; /* within which the messages leave its clock, at best; -1: unknown */
+    uint64_t messages;     /* to and from other hosts that were compared */
+};
+
 /* One communicator: a row of /scope_profile/communicators. */
 struct profile_communicator {
     int64_t id; /* job-wide */
@@ -102,6 +113,8 @@ int profile_writer_index(struct profile_writer *writer, const char *const *names
                          const struct profile_row *rows, size_t row_count, struct error *err);
 
 int profile_writer_ranks(struct profile_writer *writer, const struct profile_rank *ranks,
+                         size_t count, struct error *err);
+int profile_writer_hosts(struct profile_writer *writer, const struct profile_host *hosts,
                          size_t count, struct error *err);
 int profile_writer_communicators(struct profile_writer *writer,
                                  const struct profile_communicator *communicators, size_t count,

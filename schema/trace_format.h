@@ -213,7 +213,14 @@ struct trace_signature {
                            ORIGIN_UNKNOWN, ORIGIN_MIXED */
     int64_t bytes;      /* -1: cannot be known */
     int32_t peer;       /* rank in the communicator; PEER_* */
-    int32_t root;
+    union {
+        int32_t root;
+        int32_t received; /* of a call with an origin: how many receives there were among the
+                             requests that it finished or started; -1: as many as it had requests
+                             at all, which was one */
+        int32_t source; /* of one that sends and receives: PEER_*; PEER_NONE also where the tag is
+                           another one */
+    };
     int32_t tag;
     int32_t communicator; /* id in the process: 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF, -1 unknown */
 };

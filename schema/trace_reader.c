@@ -24,11 +24,16 @@ enum reading {
     READ_EVENTS,      /* without definitions: an event may be of any signature */
 };
 
+struct known_signature {
+    struct trace_signature is; /* its root is one */
+    int32_t no_root;           /* what stands there if the call has none; else -1 */
+};
+
 struct stream {
     bool damaged;
     uint32_t windows; /* read so far: the next must have this sequence */
     uint64_t previous_end;
-    struct trace_signature *signatures;
+    struct known_signature *signatures;
     size_t signature_count, signature_room;
     struct trace_operation *operations;
     size_t operation_count, operation_room;
@@ -287,7 +292,27 @@ const struct trace_signature *trace_reader_signature(const struct trace_reader *
 {
     if (stream >= reader->stream_count || id >= reader->streams[stream].signature_count)
         return NULL;
-    return &reader->streams[stream].signatures[id];
+    return &reader->streams[stream].signatures[id].is;
+}
+
+/* What stands in place of a root; -1 also where the signature is not known. */
+static int32_t no_root(const struct trace_reader *reader, uint32_t stream, uint32_t id)
+{
+    return trace_reader_signature(reader, stream, id)
+               ? reader->streams[stream].signatures[id].no_root
+               : -1;
+}
+
+int32_t trace_reader_received(const struct trace_reader *reader, uint32_t stream, uint32_t id)
+{
+    const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
+    return signature && signature->origin != ORIGIN_NONE ? no_root(reader, stream, id) : -1;
+}
+
+int32_t trace_reader_source(const struct trace_reader *reader, uint32_t stream, uint32_t id)
+{
+    const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
+    return signature && signature->origin == ORIGIN_NONE ? no_root(reader, stream, id) : PEER_NONE;
 }
 
 const struct trace_operation *trace_reader_operation(const struct trace_reader *reader,
@@ -360,6 +385,12 @@ static bool read_counted_operation(struct trace_reader *reader, uint32_t number,
     return true;
 }
 
+/* Whether the call has a root, and nothing else of a signature in its place. */
+static bool has_root(uint64_t origin, const char *operation)
+{
+    return origin == ORIGIN_NONE && !strstr(operation, "sendrecv");
+}
+
 bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
                              struct trace_unrecorded *unrecorded)
 {
@@ -371,7 +402,7 @@ bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
     *unrecorded = (struct trace_unrecorded){
         .bytes = counted.bytes,
         .peer = counted.peer,
-        .root = counted.root,
+        .root = PEER_NONE,
         .tag = counted.tag,
         .communicator = counted.communicator,
         .count = counted.count,
@@ -382,8 +413,11 @@ bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
     else if (counted.origin != ORIGIN_NONE &&
              !read_counted_operation(reader, counted.origin - 1, &unrecorded->origin))
         return false;
-    return counted.count > 0 && counted.count <= INT64_MAX && counted.ticks <= INT64_MAX &&
-           read_counted_operation(reader, counted.operation, &unrecorded->operation);
+    if (!read_counted_operation(reader, counted.operation, &unrecorded->operation))
+        return false;
+    if (has_root(counted.origin, unrecorded->operation.name))
+        unrecorded->root = counted.root;
+    return counted.count > 0 && counted.count <= INT64_MAX && counted.ticks <= INT64_MAX;
 }
 
 /* Ends the current window and its stream because of what is at p. */
@@ -557,14 +591,19 @@ static bool read_signature(struct stream *stream, const unsigned char *p, const 
     if (!grow(&stream->signatures, &stream->signature_room, stream->signature_count,
               sizeof *stream->signatures))
         return false;
-    stream->signatures[stream->signature_count++] = (struct trace_signature){
-        .operation = (uint32_t)operation,
-        .origin = (uint32_t)origin,
-        .bytes = bytes,
-        .peer = (int32_t)peer,
-        .root = (int32_t)root,
-        .tag = (int32_t)tag,
-        .communicator = (int32_t)communicator,
+    bool is_root = has_root(origin, stream->operations[operation].name);
+    stream->signatures[stream->signature_count++] = (struct known_signature){
+        .is =
+            {
+                .operation = (uint32_t)operation,
+                .origin = (uint32_t)origin,
+                .bytes = bytes,
+                .peer = (int32_t)peer,
+                .root = is_root ? (int32_t)root : PEER_NONE,
+                .tag = (int32_t)tag,
+                .communicator = (int32_t)communicator,
+            },
+        .no_root = is_root ? -1 : (int32_t)root,
     };
     return true;
 }

@@ -140,6 +140,12 @@ const struct trace_signature *trace_reader_signature(const struct trace_reader *
 const struct trace_operation *trace_reader_operation(const struct trace_reader *reader,
                                                      uint32_t stream, uint32_t id);
 
+/* Of the call with this signature: how many receives there were among the requests that it finished
+ * or started; -1: not told, one at most. And the rank from which one that also sends receives, if
+ * the tag is that of the send; else PEER_NONE. The signature's own root is PEER_NONE for both. */
+int32_t trace_reader_received(const struct trace_reader *reader, uint32_t stream, uint32_t id);
+int32_t trace_reader_source(const struct trace_reader *reader, uint32_t stream, uint32_t id);
+
 /* The name of the operation that made the request a signature waits for; "unknown", "mixed"; NULL
  * for a call that waits for none. Valid as long as the signature. */
 const char *trace_reader_origin(const struct trace_reader *reader, uint32_t stream,

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The scenarios on a real Slurm cluster with real MPI, which contrib/run-tests.sh runs.
+check_PROGRAMS += shift_clock
+shift_clock_SOURCES = tests/cluster/shift_clock.c
+shift_clock_LDADD = libtrace.la -lm
+
 EXTRA_DIST += \
 	tests/cluster/chosen-kinds.t \
 	tests/cluster/conformance-fortran.t \
@@ -15,6 +19,7 @@ EXTRA_DIST += \
 	tests/cluster/mpi4py.t \
 	tests/cluster/netpipe.t \
 	tests/cluster/no-mpi-leaves-nothing.t \
+	tests/cluster/one-clock.t \
 	tests/cluster/options.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
@@ -38,7 +43,9 @@ EXTRA_DIST += \
 	tests/cluster/programs/library.c \
 	tests/cluster/programs/local_queries.c \
 	tests/cluster/programs/many.c \
+	tests/cluster/programs/message_order.py \
 	tests/cluster/programs/mpi4.c \
+	tests/cluster/programs/neighbours.c \
 	tests/cluster/programs/never_started.c \
 	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/plain.c \

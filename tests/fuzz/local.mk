@@ -21,6 +21,7 @@ live_damage_SOURCES = tests/fuzz/live_damage.c tests/fuzz/sample_trace.h $(damag
 	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
 	merge/rank_end.c schema/exit_record.c schema/host_key.c schema/job_end.c
 live_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
+live_damage_LDADD = -lm
 endif
 
 # An emulator does not let a program be traced.

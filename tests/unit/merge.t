@@ -160,7 +160,9 @@ ok 'one that left without MPI_Finalize' \
 ok 'one of which only the task is known' \
     said 'rank 4: its task ended with signal 11 (SIGSEGV), core dumped, 3\.0 s after the start$'
 ok 'one of which nothing is known' said 'rank 5: trace ends at .*, no exit record$'
-ok 'no others are losses' said_lines 8
+ok 'how the clocks of two hosts were put together' said \
+    'clocks of 2 hosts: corrected by up to 0 us by 0 messages and 8 comparisons in collectives '
+ok 'no others are losses' said_lines 9
 ok '-v tells of all' said 'how they ended: ranks 0,6: normal; rank 1: exit status 3; rank 2: signal 9 (SIGKILL), cause unknown; rank 3: exit status 0 without MPI_Finalize; rank 4: its task ended with signal 11 (SIGSEGV), core dumped; rank 5: unknown: no exit record; rank 7: exit status 7$'
 fresh launched
 ok 'a launcher that failed: status 1' exits 1 "$bin/sp-merge" -v run
