@@ -366,15 +366,6 @@ void call_begin(struct call *call, const struct trace_signature *signature)
     begin(call, signature_id(call->thread, &key));
 }
 
-const struct memo *call_begin_again(struct call *call, const uint64_t *word, size_t count)
-{
-    const struct memo *memo = memo_at(call->thread->memos, word, count);
-    if (!memo_is(memo, word, count))
-        return NULL;
-    begin(call, memo->signature);
-    return memo;
-}
-
 void call_relabel(struct call *call, const struct trace_signature *signature)
 {
     struct signature_key key = signature_key(signature);
@@ -586,11 +577,6 @@ void call_record_poll(struct call *call, struct trace_signature *signature)
 {
     signature->operation = OPERATION_POLL(signature->operation);
     call_relabel(call, signature);
-    call_record_again(call);
-}
-
-void call_record_again(struct call *call)
-{
     call_drop(call);
     recorder_poll(call->thread, call->signature, call->outer, call->start, call->end);
 }

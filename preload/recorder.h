@@ -149,9 +149,6 @@ void call_record(struct call *call);
  * another closely are one event. */
 void call_record_poll(struct call *call, struct trace_signature *signature);
 
-/* The same for one that began by a memo of what it is when it found nothing. */
-void call_record_again(struct call *call);
-
 /* Leaves a call that shows as being in flight without an event. */
 void call_drop(struct call *call);
 
@@ -169,9 +166,6 @@ static inline void call_leave(struct call *call)
 {
     call->thread->frame = call->outer;
 }
-
-/* call_begin by a memo, or NULL if there is none. */
-const struct memo *call_begin_again(struct call *call, const uint64_t *word, size_t count);
 
 /* Lets the next call with these words, all that tells its signature, go the short way, which reads
  * the counter: where that is not the clock, all calls go the long way. */
@@ -199,28 +193,41 @@ recorder_repeat(const uint64_t *word, size_t count)
     return __builtin_expect(repeats, 1) ? memo : NULL;
 }
 
-/* Begins a call that has a memo: it is in flight from now on. frame: an address in the wrapper's
- * frame. Returns its start in ticks. */
+/* Begins a call that has a memo: it is in flight since start. frame: an address in the wrapper's
+ * frame. */
+static inline __attribute__((always_inline)) void
+call_repeat_since(const void *frame, uint32_t signature, uint64_t start)
+{
+    struct recorder_thread *thread = recorder_thread;
+    thread->frame = frame;
+    trace_slot_show(thread->stream.slot, signature + 1, start);
+    trace_stream_announce(&thread->stream, signature, start);
+}
+
+/* The same, now; returns its start in ticks. */
 static inline __attribute__((always_inline)) uint64_t call_repeat(const void *frame,
                                                                   const struct memo *memo)
 {
-    struct recorder_thread *thread = recorder_thread;
     uint32_t signature = memo->signature;
-    thread->frame = frame;
     uint64_t start = clock_counter();
-    trace_slot_show(thread->stream.slot, signature + 1, start);
-    trace_stream_announce(&thread->stream, signature, start);
+    call_repeat_since(frame, signature, start);
     return start;
 }
 
-/* The same for a call that may find nothing; signature: of the memo, what it is then. */
-static inline __attribute__((always_inline)) uint64_t call_repeat_poll(const void *frame,
-                                                                       uint32_t signature)
+/* Both for a call that may find nothing; signature: of the memo, what it is then. */
+static inline __attribute__((always_inline)) void
+call_repeat_poll_since(const void *frame, uint32_t signature, uint64_t start)
 {
     struct recorder_thread *thread = recorder_thread;
     thread->frame = frame;
-    uint64_t start = clock_counter();
     trace_slot_show(thread->stream.slot, signature + 1, start);
+}
+
+static inline __attribute__((always_inline)) uint64_t call_repeat_poll(const void *frame,
+                                                                       uint32_t signature)
+{
+    uint64_t start = clock_counter();
+    call_repeat_poll_since(frame, signature, start);
     return start;
 }
 

@@ -66,11 +66,10 @@ void request_use_threads(void)
     shards_mask = SHARDS - 1;
 }
 
+/* The product's best bits are its highest: they come to where buckets are told apart. */
 static inline uint32_t mix(uint64_t x)
 {
-    x *= UINT64_C(0x9e3779b97f4a7c15);
-    x ^= x >> 32;
-    return (uint32_t)(x * UINT64_C(0xd6e8feb86659fd93) >> 32);
+    return (uint32_t)__builtin_bswap64(x * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline uint32_t hash_place(uint64_t handle, uint64_t address)

@@ -944,7 +944,8 @@ static __attribute__((noinline)) int new_wait(MPI_Request *request, MPI_Status *
 }
 
 /* By far the most frequent completion: it takes the request out at once, since the call does not
- * come back without having completed it, and goes by the origin's id. */
+ * come back without having completed it, and goes by the origin's id. The processor looks for the
+ * request while it waits for its counter and is in the call. */
 static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
                             int (*next)(MPI_Request *, MPI_Status *), const void *caller, bool pmpi)
 {
@@ -952,6 +953,7 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
     bool nested = !recorder_thread || recorder_thread->frame;
     if (__builtin_expect(nested, 0) && !call_enter(&call, caller, pmpi))
         return next(request, status);
+    uint64_t start = clock_ticks();
     uint64_t handle = request && *request != REQUEST_NULL ? HANDLE(*request) : 0;
     uint32_t origin = handle ? request_finished(handle, request) : REQUEST_ORIGIN_UNKNOWN;
     const uint64_t word[] = {memo_function(FUNCTION_MPI_Wait), origin};
@@ -961,7 +963,7 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
             return next(request, status);
         return new_wait(request, status, handle, origin, next, &call);
     }
-    uint64_t start = call_repeat(&call, memo);
+    call_repeat_since(&call, memo->signature, start);
     int result = next(request, status);
     uint64_t end = clock_counter();
     if (__builtin_expect(result != MPI_SUCCESS, 0))
@@ -972,6 +974,53 @@ static int special_MPI_Wait(MPI_Request *request, MPI_Status *status,
     return result;
 }
 
+/* What MPI_Test has to know of a request that only its status tells all of. */
+static inline bool test_resolves(uint32_t origin)
+{
+    return __atomic_load_n(&resolving, __ATOMIC_RELAXED) && origin_resolves(request_origin(origin));
+}
+
+/* After one that did not find nothing. Returns true if it is to be recorded. */
+static __attribute__((noinline)) bool test_found(struct recorder_thread *thread, int result,
+                                                 MPI_Request *request, const MPI_Status *status,
+                                                 uint64_t handle, uint32_t origin)
+{
+    if (handle && *request == REQUEST_NULL)
+        request_finished(handle, request);
+    if (!recorder_wants(FUNCTION_MPI_Test))
+        return false;
+    if (result != MPI_SUCCESS)
+        fail(thread, result);
+    else if (test_resolves(origin))
+        resolve_request(thread, status, -1);
+    return true;
+}
+
+/* A test that its thread has not made before. */
+static __attribute__((noinline)) int new_test(MPI_Request *request, int *flag, MPI_Status *status,
+                                              uint64_t handle, uint32_t origin,
+                                              int (*next)(MPI_Request *, int *, MPI_Status *),
+                                              struct call *call)
+{
+    struct trace_signature signature = bare_signature(FUNCTION_MPI_Test);
+    const uint64_t word[] = {memo_function(FUNCTION_MPI_Test), origin};
+    label_origin(&signature, request_origin(origin));
+    call_begin(call, &signature);
+    int result = next(request, flag, status);
+    call_stop(call);
+    if (result == MPI_SUCCESS && !*flag) {
+        uint32_t found = call->signature;
+        call_record_poll(call, &signature);
+        call_remember(call, word, 2, found);
+        return result;
+    }
+    if (test_found(call->thread, result, request, status, handle, origin))
+        call_record(call);
+    else
+        call_drop(call);
+    return result;
+}
+
 /* The most frequent poll, by the same way: its memo knows the signatures of both outcomes. */
 static int special_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status,
                             int (*next)(MPI_Request *, int *, MPI_Status *), const void *caller,
@@ -979,45 +1028,34 @@ static int special_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status,
 {
     struct call call;
     MPI_Status own_status;
-    if (!call_enter(&call, caller, pmpi))
+    bool nested = !recorder_thread || recorder_thread->frame;
+    if (__builtin_expect(nested, 0) && !call_enter(&call, caller, pmpi))
         return next(request, flag, status);
-    bool null = !request || *request == REQUEST_NULL;
-    uint64_t handle = null ? 0 : HANDLE(*request);
-    uint32_t id = null ? REQUEST_ORIGIN_UNKNOWN : request_look(handle, request);
-    const struct request_origin *origin = request_origin(id);
-    bool resolves = origin_resolves(origin);
-    if (resolves && status == STATUS_IGNORE)
+    uint64_t start = clock_ticks();
+    uint64_t handle = request && *request != REQUEST_NULL ? HANDLE(*request) : 0;
+    uint32_t origin = handle ? request_look(handle, request) : REQUEST_ORIGIN_UNKNOWN;
+    if (status == STATUS_IGNORE && test_resolves(origin))
         status = &own_status;
-    struct trace_signature signature = bare_signature(FUNCTION_MPI_Test);
-    label_origin(&signature, origin);
-    const uint64_t word[] = {memo_function(FUNCTION_MPI_Test), id};
-    const struct memo *memo = call_begin_again(&call, word, 2);
-    if (!memo)
-        call_begin(&call, &signature);
-    uint32_t found = memo ? memo->origin : call.signature;
+    const uint64_t word[] = {memo_function(FUNCTION_MPI_Test), origin};
+    const struct memo *memo = nested ? NULL : recorder_repeat(word, 2);
+    if (__builtin_expect(!memo, 0)) {
+        if (!nested && !call_enter(&call, caller, pmpi))
+            return next(request, flag, status);
+        return new_test(request, flag, status, handle, origin, next, &call);
+    }
+    uint32_t nothing = memo->signature, found = memo->origin;
+    call_repeat_poll_since(&call, nothing, start);
     int result = next(request, flag, status);
-    call_stop(&call);
+    uint64_t end = clock_counter();
+    struct recorder_thread *thread = call_repeated_poll(end);
+    if (!thread)
+        return result;
     if (result == MPI_SUCCESS && !*flag) {
-        if (memo) {
-            call_record_again(&call);
-        } else {
-            call_record_poll(&call, &signature);
-            call_remember(&call, word, 2, found);
-        }
+        recorder_poll(thread, nothing, NULL, start, end);
         return result;
     }
-    if (!null && *request == REQUEST_NULL)
-        request_finished(handle, request);
-    if (!recorder_wants(FUNCTION_MPI_Test)) {
-        call_drop(&call);
-        return result;
-    }
-    if (result != MPI_SUCCESS)
-        fail(call.thread, result);
-    else if (resolves)
-        resolve_request(call.thread, status, -1);
-    call.signature = found;
-    call_record(&call);
+    if (test_found(thread, result, request, status, handle, origin))
+        recorder_event(thread, found, start, end);
     return result;
 }
 
