@@ -220,6 +220,7 @@ static void describe(struct trace_header *header, const struct recorder_world *w
     header->family = world->family;
     header->thread_level = world->thread_level;
     header->clock_source = clock_source;
+    header->clock_shift = clock_shift();
     header->first_sync = *first_sync;
     if (in_asking_step()) {
         copy_text(header->job, sizeof header->job, job);

@@ -20,8 +20,8 @@
 enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994, FS_BTRFS = 0x9123683e };
 enum { FD_FLOOR = 512 }; /* our descriptors stay out of the way of programs that count on numbers */
 
-/* Pages are made ready by slices: so seldom that of 10,000 calls hardly one meets it, so few that this
- * one does not take long. */
+/* Pages are made ready by slices: so seldom that of 10,000 calls hardly one meets it, so few that
+ * this one does not take long. */
 enum { SLICE = 64 * 1024 };
 _Static_assert(TRACE_WINDOW_MIN % SLICE == 0, "a window is whole slices");
 
@@ -306,8 +306,8 @@ void trace_stream_flush(struct trace_stream *stream)
     write_pages(writer);
 }
 
-/* Gives back a window that was prepared and not needed. Where it is not the file's last, an empty one
- * stays, which takes no space. */
+/* Gives back a window that was prepared and not needed. Where it is not the file's last, an empty
+ * one stays, which takes no space. */
 static void drop_next(struct trace_stream *stream)
 {
     struct trace_writer *writer = stream->writer;
@@ -378,7 +378,8 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
     return memory;
 }
 
-/* The window that was prepared, or a new one for records of need bytes. Returns 0 or an errno value. */
+/* The window that was prepared, or a new one for records of need bytes. Returns 0 or an errno
+ * value. */
 static int next_window(struct trace_stream *stream, size_t need, struct trace_next *next)
 {
     int error = 0;
@@ -458,9 +459,9 @@ static void populate(unsigned char *memory)
     (void)madvise(memory, SLICE, MADV_POPULATE_WRITE);
 }
 
-/* The stream has reached the middle of a slice of its window: makes the next slice ready, which may be
- * the first of the next window. That is not prepared before this one is all but full, for a program
- * that makes few calls has no use for it. Without success there is time when it is needed. */
+/* The stream has reached the middle of a slice of its window: makes the next slice ready, which may
+ * be the first of the next window. That is not prepared before this one is all but full, for a
+ * program that makes few calls has no use for it. Without success there is time when it is needed. */
 static void prepare(struct trace_stream *stream)
 {
     struct trace_next *next = &stream->next;

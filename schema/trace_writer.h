@@ -53,7 +53,8 @@ struct trace_run {
     } of[TRACE_RUN_SIGNATURES];
 };
 
-/* Windows grow up to this: what is done for one at a time stalls a call for as long as that takes. */
+/* Windows grow up to this: what is done for one at a time stalls a call for as long as that
+ * takes. */
 enum { TRACE_WINDOW_LARGEST = 256 * 1024 };
 
 /* A window that nothing was written to yet. */

@@ -70,6 +70,40 @@ Test(clock, never_runs_backwards)
     clock_release(&clock);
 }
 
+/* A counter of 2.6 GHz, in ticks of eight, whose speed against CLOCK_MONOTONIC goes from 20 parts per
+ * million more to 20 less in a minute, and back in the next. */
+static int64_t drifting_ns(uint64_t ticks)
+{
+    const double minute = 60e9;
+    int64_t ns = (int64_t)((unsigned __int128)ticks * 8 * 10 / 26);
+    double minutes = (double)ns / minute, part = minutes - (double)(int64_t)minutes;
+    double ahead = 20e-6 * minute * part * (1 - part);
+    return ns + (int64_t)((int64_t)minutes % 2 ? -ahead : ahead);
+}
+
+Test(clock, is_right_to_a_microsecond_while_the_speed_changes)
+{
+    const uint64_t second = 325000000, minutes = 5;
+    struct clock clock = {0};
+    size_t hint = 0;
+    int64_t worst = 0;
+    /* Read 40 ns too early and too late by turns, at no particular times. */
+    for (uint64_t i = 0; i <= 60 * minutes; i++) {
+        uint64_t ticks = i * second + i * 7919 % 1000;
+        int64_t noise = i % 2 ? 40 : -40;
+        struct trace_sync point = {ticks, drifting_ns(ticks) + noise, 0};
+        cr_assert_eq(clock_add(&clock, &point), 0);
+    }
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 3, NULL), 0);
+    for (uint64_t ticks = 0; ticks <= 60 * minutes * second; ticks += 99991) {
+        int64_t error = clock_ns(&clock, ticks, &hint) - drifting_ns(ticks);
+        worst = error > worst ? error : -error > worst ? -error : worst;
+    }
+    cr_expect_lt(worst, 1000, "%lld ns", (long long)worst);
+    cr_expect_gt(worst, 30, "the noise shows");
+    clock_release(&clock);
+}
+
 Test(clock, extreme_ticks_stay_in_range)
 {
     const struct trace_sync points[] = {{1, 0, 0}, {2, INT64_C(1) << 60, 0}};
