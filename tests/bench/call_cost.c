@@ -4,41 +4,27 @@
  * Prints one line "NAME NANOSECONDS" per kind of call: the median over batches of calls; "clocks",
  * two reads of the clock that stamps calls; and "events", how many calls it made in all. Runs as a
  * single process; tests/bench/run.py starts it with and without the preload library and compares.
+ * "threads" times calls of four threads at once. "count" times nothing: it makes COUNTED calls of each
+ * kind in a function of its own, in which callgrind counts instructions.
  */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
-enum { BATCH = 1000, BATCHES = 2000, THREADS = 4 };
+#include "tests/bench/ticks.h"
+
+enum { BATCH = 1000, BATCHES = 2000, THREADS = 4, COUNTED = 1000 };
 
 static double events = 2; /* MPI_Init_thread, MPI_Finalize */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static inline uint64_t clock_ticks(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
-}
 
 static void clocks(void)
 {
     static volatile uint64_t sink;
-    sink = clock_ticks();
-    sink = clock_ticks();
+    sink = ticks_now();
+    sink = ticks_now();
 }
 
 static void send_null(void)
@@ -92,10 +78,10 @@ static double time_call(void (*call)(void))
 {
     static __thread double batch[BATCHES];
     for (int i = 0; i < BATCHES; i++) {
-        double start = now();
+        double start = monotonic_now();
         for (int j = 0; j < BATCH; j++)
             call();
-        batch[i] = (now() - start) / BATCH;
+        batch[i] = (monotonic_now() - start) / BATCH;
     }
     qsort(batch, BATCHES, sizeof *batch, compare);
     return batch[BATCHES / 2];
@@ -140,10 +126,43 @@ static void measure_threads(const char *name)
     events += (double)THREADS * BATCH * BATCHES;
 }
 
+#define COUNT(name)                                                                                \
+    static __attribute__((noinline)) void count_##name(void)                                       \
+    {                                                                                              \
+        for (int i = 0; i < COUNTED; i++)                                                          \
+            name();                                                                                \
+    }
+COUNT(send_null)
+COUNT(request_null)
+COUNT(iprobe)
+COUNT(test)
+
+static void count_all(void)
+{
+    static int value;
+    MPI_Irecv(&value, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &pending);
+    send_null(); /* what is made once for all is not counted */
+    request_null();
+    iprobe();
+    test();
+    count_send_null();
+    count_request_null();
+    count_iprobe();
+    count_test();
+    MPI_Cancel(&pending);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
-    int provided, multiple = argc > 1;
+    int provided, multiple = argc > 1 && strcmp(argv[1], "threads") == 0;
+    int counted = argc > 1 && strcmp(argv[1], "count") == 0;
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    if (counted) {
+        count_all();
+        MPI_Finalize();
+        return 0;
+    }
     measure("clocks", clocks);
     if (multiple) {
         measure_threads("send-4-threads");

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make bench: what recording costs, under each MPI that configure found, and what requests cost.
-EXTRA_DIST += tests/bench/call_cost.c tests/bench/run.py
+# make bench: what recording costs, under each MPI that configure found.
+bench_mpi_programs = tests/bench/call_cost tests/bench/clock_samples tests/bench/footprint \
+	tests/bench/halo tests/bench/partners tests/bench/worst_call
+EXTRA_DIST += $(bench_mpi_programs:=.c) tests/bench/ticks.h tests/bench/calls.py \
+	tests/bench/clocks.py tests/bench/footprint.py tests/bench/machine.py \
+	tests/bench/request_table.py tests/bench/run.py tests/bench/runs.py tests/bench/sizes.py \
+	tests/bench/worst.py
 
-EXTRA_PROGRAMS = tests/bench/request_cost
+EXTRA_PROGRAMS = tests/bench/clock_error tests/bench/request_cost
 tests_bench_request_cost_SOURCES = tests/bench/request_cost.c preload/pages.c preload/request.c
 tests_bench_request_cost_CFLAGS = $(libscope_preload_la_CFLAGS)
+tests_bench_clock_error_SOURCES = tests/bench/clock_error.c merge/clock.c
+tests_bench_clock_error_LDADD = libtrace.la
 
 bench_programs =
 if HAVE_OPENMPI
-bench_programs += tests/bench/call_cost.openmpi
+bench_programs += $(bench_mpi_programs:=.openmpi)
 endif
 if HAVE_MPICH
-bench_programs += tests/bench/call_cost.mpich
+bench_programs += $(bench_mpi_programs:=.mpich)
 endif
 CLEANFILES += $(bench_programs) $(EXTRA_PROGRAMS)
 
-tests/bench/call_cost.openmpi: tests/bench/call_cost.c
-	$(AM_V_CC)$(MKDIR_P) tests/bench && $(MPICC_OPENMPI) -O2 -o $@ $(srcdir)/tests/bench/call_cost.c -lpthread
-tests/bench/call_cost.mpich: tests/bench/call_cost.c
-	$(AM_V_CC)$(MKDIR_P) tests/bench && $(MPICC_MPICH) -O2 -o $@ $(srcdir)/tests/bench/call_cost.c -lpthread
+SUFFIXES = .openmpi .mpich
+.c.openmpi:
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_OPENMPI) -O2 -I$(srcdir) -o $@ $< -lpthread
+.c.mpich:
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) -O2 -I$(srcdir) -o $@ $< -lpthread
 
 .PHONY: bench
-bench: libscope_preload.la tests/bench/request_cost $(bench_programs)
-	$(PYTHON) $(srcdir)/tests/bench/run.py .libs/libscope_preload.so tests/bench/request_cost \
-		$(bench_programs)
+bench: libscope_preload.la $(EXTRA_PROGRAMS) $(bench_programs)
+	$(PYTHON) -B $(srcdir)/tests/bench/run.py .libs/libscope_preload.so tests/bench
