@@ -19,7 +19,7 @@
 #include "merge/unrecorded.h"
 
 enum {
-    MISSING_ROWS_MAX = 1 << 20, /* rows of /scope_profile/ranks for ranks without a trace */
+    MISSING_ROWS_MAX = 1 << 16, /* rows of /scope_profile/ranks for ranks without a trace */
     TRAFFIC_TIMES_ALL = 8 << 20,  /* of messages, all ranks together: up to 128 MiB */
     TRAFFIC_TIMES_LEAST = 1024,
 };
@@ -206,6 +206,17 @@ static int settle_last_calls(struct merge *merge)
 /* --- what is told of ranks ---------------------------------------------------------------------
  */
 
+/* The ranks from first on and below end have no trace. How many there are is what a trace claims:
+ * of millions only as many are looked at as are told. */
+static void tell_missing(struct merge *merge, uint64_t first, uint64_t end)
+{
+    merge->result->states[RANK_MISSING] += end - first;
+    for (int shown = 0; first < end && shown < LOSSES_SHOWN; first++, shown++)
+        losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", first, merge->run->path,
+                   merge->world->name);
+    merge->losses->count += end - first;
+}
+
 static void tell_losses(struct merge *merge)
 {
     struct world_result *result = merge->result;
@@ -219,18 +230,13 @@ static void tell_losses(struct merge *merge)
     }
     for (size_t i = 0; i < merge->rank_count; i++) {
         uint32_t number = rank_number(&merge->ranks[i]);
-        for (; expected < number && expected < result->world_size; expected++) {
-            result->states[RANK_MISSING]++;
-            losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", expected,
-                       merge->run->path, merge->world->name);
-        }
+        uint64_t end = number < result->world_size ? number : result->world_size;
+        if (expected < end)
+            tell_missing(merge, expected, end);
         expected = (uint64_t)number + 1 > expected ? (uint64_t)number + 1 : expected;
     }
-    for (; expected < result->world_size; expected++) {
-        result->states[RANK_MISSING]++;
-        losses_add(merge->losses, "rank %" PRIu64 ": no trace in %s/%s", expected, merge->run->path,
-                   merge->world->name);
-    }
+    if (expected < result->world_size)
+        tell_missing(merge, expected, result->world_size);
     if (merge->run->job_problem.text[0])
         losses_add(merge->losses, "%s: what is known of the job will be missing",
                    merge->run->job_problem.text);

@@ -317,5 +317,12 @@ ok 'a file size limit is told' exits 1 bash -c 'ulimit -f 1; "$0" "$1" >limited'
 ok 'by a message' said '^sp-dump: cannot write to standard output$'
 ok 'a full disk is told' exits 1 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
 
+# At offset 48 a trace tells how large its world is.
+fresh plain
+printf '\0\0\0\2' | dd of="$trace" bs=1 seek=48 conv=notrunc status=none
+ok 'a trace may claim a world of 2^25 ranks: status 1' exits 1 "$bin/sp-merge" run
+ok 'which makes no huge file' test "$(stat -c %s run.h5)" -lt 20000000
+ok 'and what is missing is counted' said '^sp-merge: 33,554,432 ranks (33554428 missing), 56 MPI calls'
+
 echo "1..$count"
 [ "$failed" = 0 ]
