@@ -813,12 +813,25 @@ static int take_record(const struct trace_reader *reader, enum trace_tag tag,
     return 1;
 }
 
+/* Whether what has this id can be in a run: whoever counts polls goes by their kind. */
+static bool is_poll(const struct trace_reader *reader, uint32_t id)
+{
+    if (!is_signature(reader, id) || reader->reading == READ_EVENTS)
+        return is_signature(reader, id);
+    const struct trace_signature *signature =
+        trace_reader_signature(reader, reader->window.stream, id);
+    const struct trace_operation *operation =
+        signature ? trace_reader_operation(reader, reader->window.stream, signature->operation)
+                  : NULL;
+    return operation && operation->kind == KIND_POLL;
+}
+
 /* Adds to the run being read. left: what the sums of count and of busy may still grow by. */
 static bool add_polled(struct trace_reader *reader, struct trace_poll_run *run,
                        const struct trace_polled *polled, uint64_t *counts_left,
                        uint64_t *busy_left)
 {
-    if (!is_signature(reader, polled->signature) || polled->count > *counts_left ||
+    if (!is_poll(reader, polled->signature) || polled->count > *counts_left ||
         polled->busy > *busy_left ||
         !grow(&reader->polled, &reader->polled_room, run->count, sizeof *reader->polled))
         return false;
@@ -839,7 +852,7 @@ static bool read_polls(struct trace_reader *reader, const unsigned char **p,
     uint64_t counts_left = INT64_MAX, busy_left = INT64_MAX - run.event.start;
 
     int status = take_record(reader, TRACE_TAG_POLLS, p, &polls, sizeof polls);
-    if (status <= 0 || !is_signature(reader, polls.signature) || polls.end > INT64_MAX)
+    if (status <= 0 || !is_poll(reader, polls.signature) || polls.end > INT64_MAX)
         return false;
     while ((status = take_record(reader, TRACE_TAG_POLLED, p, &polled, sizeof polled)) > 0) {
         if (!add_polled(reader, &run, &polled, &counts_left, &busy_left))

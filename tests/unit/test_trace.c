@@ -1169,16 +1169,19 @@ Test(trace, long_lists_are_cut_not_overrun)
 
 /* --- runs of polls ---------------------------------------------------------------------------- */
 
-enum { POLL_SIGNATURES = 4, POLL_COMMON = 3 };
+enum { POLL_COMMON = 3, NO_POLL = 4, POLL_SIGNATURES = 5 };
 
-/* A stream whose signatures 0 to 2 are polls and 3 is what they have in common. */
+/* A stream whose signatures 0 to 2 are polls, 3 is what they have in common, and 4 is none. */
 static void open_polling(struct trace_writer *writer, struct trace_stream *stream)
 {
     create(writer, no_limit);
     trace_stream_open(stream, writer, 0);
     trace_stream_operation(stream, KIND_POLL, "test");
+    trace_stream_operation(stream, KIND_COLLECTIVE, "barrier");
     for (int i = 0; i < POLL_SIGNATURES; i++)
-        cr_assert_eq(trace_stream_signature(stream, &(struct trace_signature){.bytes = i}), i);
+        cr_assert_eq(trace_stream_signature(stream, &(struct trace_signature){
+                                                        .operation = i == NO_POLL, .bytes = i}),
+                     i);
 }
 
 /* A poll as the recorder writes it. */
@@ -1415,7 +1418,8 @@ Test(polls, impossible_ones_are_damage)
 {
     const struct trace_polled whole[] = {{.signature = 0, .count = 5, .busy = 25},
                                          {.signature = 1, .count = 5, .busy = 25}};
-    const uint32_t unknown = POLL_SIGNATURES, zero = 0, one = 1, common = POLL_COMMON;
+    const uint32_t unknown = POLL_SIGNATURES, other = NO_POLL, zero = 0, one = 1,
+                   common = POLL_COMMON;
     const uint64_t huge = (uint64_t)INT64_MAX + 1, most = INT64_MAX - 4, end = 195, five = 5,
                    busy = 25, late = INT64_MAX - 100;
     off_t polls, first, second;
@@ -1424,6 +1428,8 @@ Test(polls, impossible_ones_are_damage)
     expect_damage(polls + 8, &unknown, 4, &common);
     expect_damage(first + 16, &unknown, 4, &zero);
     expect_damage(second + 16, &unknown, 4, &one);
+    expect_damage(polls + 8, &other, 4, &common);
+    expect_damage(second + 16, &other, 4, &one);
     expect_damage(polls, &huge, 8, &end);
     expect_damage(first, &most, 8, &five); /* the sum is what is too large */
     expect_damage(first, &huge, 8, &five);
