@@ -19,6 +19,7 @@ SP_PACKAGES=(
     hdf5-tools python3-h5py python3-venv python3-pip
     # tests
     libcriterion-dev likwid valgrind libc6-dbg perl shellcheck file
+    clang libclang-rt-14-dev
     # the preload library for aarch64
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 )

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every test there is, from a fresh Debian 12: unit, dispatch (also for aarch64), distribution, more
-# MPI libraries, a real Slurm cluster with two MPIs, and the look at our shell scripts.
+# Every test there is, from a fresh Debian 12: unit, fuzz, dispatch (also for aarch64), distribution,
+# more MPI libraries, a real Slurm cluster with two MPIs, and the look at our shell scripts.
 set -uo pipefail
 
 # A shell that starts us in the background leaves SIGINT ignored, which bash cannot undo for its
@@ -13,11 +13,11 @@ usage() {
     cat <<'USAGE'
 Usage: contrib/run-tests.sh [--build DIR]
 
-Installs the Debian packages, builds scope-profile and runs every test: make check, the
-same for aarch64 under qemu, make distcheck, the scenarios of tests/libraries under MPI
-libraries from PyPI, and those of tests/cluster on a private two-host Slurm cluster. Run it
-as root. The last line says how many tests passed
-and failed; exit status 0 if none failed and each skipped one is in tests/skips-allowed.
+Installs the Debian packages, builds scope-profile and runs every test: make check, a
+minute of fuzzing, make check for aarch64 under qemu, make distcheck, the scenarios of
+tests/libraries under MPI libraries from PyPI, and those of tests/cluster on a private
+two-host Slurm cluster. Run it as root. The last line says how many tests passed and
+failed; exit status 0 if none failed and each skipped one is in tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
   --help        print this text
@@ -49,9 +49,10 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 need_root || exit
 choose_build "$build_option" || exit
-step_total=10
+step_total=11
 passed=0 failed=0
 cluster=''
+readonly fuzz_seconds=60    # of all fuzzers together
 readonly script_timeout=600 # seconds for one scenario: a hang is a failure, not a lost CI
 
 # MPI libraries that Debian 12 does not have, as wheels: a directory, and what is installed there.
@@ -202,6 +203,15 @@ distcheck() {
     quietly "$build/logs/distcheck.log" make -j"$(nproc)" distcheck
 }
 
+# fuzz: make fuzz, each of its programs counted
+fuzz() {
+    local log=$build/logs/fuzz.log status=0
+    quietly "$log" make -C "$build/native" -j"$(nproc)" fuzz FUZZ_SECONDS="$fuzz_seconds" ||
+        status=$?
+    grep -E '^(not )?ok ' "$log"
+    count_tap fuzz "$log" "$status"
+}
+
 # run_scenario FILE: one TAP script against the cluster
 run_scenario() {
     local name=${1##*/} status=0 begun=$SECONDS before=$failed
@@ -327,6 +337,9 @@ build_and_stage || give_up "building"
 
 heading "make check"
 check "$build/native" ''
+
+heading "Fuzzing for $fuzz_seconds s"
+fuzz
 
 heading "The preload library for aarch64, under qemu"
 if build_aarch64; then

@@ -33,10 +33,23 @@ trace_steps_SOURCES = tests/fuzz/trace_steps.c tests/fuzz/sample_trace.h
 trace_steps_LDADD = libtrace.la
 endif
 
-# make fuzz ROUNDS=10000000 SEED=7
-ROUNDS = 1000000
-SEED = 1
-fuzz: trace_damage live_damage
-	./trace_damage $(ROUNDS) $(SEED)
-	./live_damage $(ROUNDS) $(SEED)
+# make fuzz FUZZ_SECONDS=600: libFuzzer on what reads files and texts; needs clang.
+if !PRELOAD_ONLY
+FUZZ_SECONDS = 60
+check_PROGRAMS += sample_trace
+sample_trace_SOURCES = tests/fuzz/sample_trace.c tests/fuzz/sample_trace.h
+sample_trace_LDADD = libtrace.la
+EXTRA_DIST += tests/fuzz/fuzz.mk tests/fuzz/fuzz.sh tests/fuzz/fuzz_input.h \
+	tests/fuzz/fuzz_merge.c tests/fuzz/fuzz_text.c tests/fuzz/fuzz_trace.c tests/fuzz/seeds.py
+fuzz_sources = $(libtrace_la_SOURCES) $(libprofile_la_SOURCES) $(libmerge_la_SOURCES) \
+	$(sp_report_SOURCES) merge/live_json.c merge/live_view.c
+fuzz: make_traces sample_trace
+	@$(MAKE) --no-print-directory -f $(top_srcdir)/tests/fuzz/fuzz.mk top_srcdir='$(top_srcdir)' \
+		top_builddir='$(top_builddir)' SOURCES='$(fuzz_sources)' \
+		INCLUDES='$(HDF5_CFLAGS) $(JSONC_CFLAGS)' LIBS='$(HDF5_LIBS) $(JSONC_LIBS) -lpthread'
+	@top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		bash $(top_srcdir)/tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 .PHONY: fuzz
+clean-local:
+	rm -rf fuzz
+endif

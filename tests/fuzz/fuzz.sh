@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the libFuzzer programs one after another, each from seeds made of traces and from the corpus
+# that earlier runs found. Speaks TAP; what an input did wrong is left in fuzz/findings.
+set -uo pipefail
+
+seconds=${1-}
+if [[ ! $seconds =~ ^[0-9]+$ ]] || ((seconds < 12)); then
+    echo "usage: fuzz.sh SECONDS    (of all together, 12 at least)"
+    echo "top_srcdir and top_builddir tell where"
+    exit 64
+fi
+cd "${top_builddir:?}/fuzz" || exit
+source=${top_srcdir:?}/tests/fuzz
+memory=$(mktemp -d -p /dev/shm sp-fuzz.XXXXXX) || exit
+trap 'rm -rf "$memory"' EXIT
+export TMPDIR=$memory UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+
+# Each kind of made-up run, as made in tests/unit, and the sample of the other tests here.
+make_seeds() {
+    local kind
+    rm -rf seeds
+    mkdir -p "$memory/runs/sample/w" findings
+    for kind in plain threads init polls full ends launched stuck cut worlds; do
+        ../make_traces "$memory/runs/$kind" "$kind" || return
+    done
+    ../sample_trace "$memory/runs/sample/w" || return
+    python3 "$source/seeds.py" seeds "$memory"/runs/* || return
+    mkdir -p seeds/text
+    local texts=('Ampi-calls=wait+io,out=a\,b/%j,max-run=10G,merge=off,polls=all'
+        'B/scratch/%u/%x-%j.%s' 'C0-3,7,9-12' 'F/lib/a.so:/lib/ours.so /lib/b.so'
+        'Gsend0123456789012345678901234567890123456789')
+    local i=0 text
+    for text in "${texts[@]}"; do
+        printf '%s' "$text" >"seeds/text/$i"
+        i=$((i + 1))
+    done
+    { printf D && cat "$memory/runs/plain/job"; } >seeds/text/job
+    { printf E && cat "$memory/runs/ends/exit-node0"; } >seeds/text/exit
+    printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
+    rm -rf "$memory/runs"
+}
+
+# fuzz NAME SECONDS OPTION...: one test
+number=0
+fuzz() {
+    local name=$1 log=$1.log status=0
+    number=$((number + 1))
+    mkdir -p "corpus/$name"
+    "./fuzz_$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=1024 \
+        -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="findings/$name-" "${@:3}" \
+        "corpus/$name" "seeds/$name" >"$log" 2>&1 || status=$?
+    ((status == 0)) || printf 'not '
+    printf 'ok %d - %s: %s inputs in %s s, %s places seen\n' "$number" "$name" \
+        "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$2" \
+        "$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)"
+    ((status == 0)) || tail -n 60 "$log" | sed 's/^/# /'
+    return "$status"
+}
+
+echo 1..3
+make_seeds || { echo "Bail out! no seeds" && exit 1; }
+bad=0
+# HDF5 keeps memory from one input to the next: leaks of the merge are looked for at the end alone.
+fuzz trace $((seconds * 5 / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
+fuzz merge $((seconds * 6 / 12)) -max_len=32768 -malloc_limit_mb=256 \
+    -detect_leaks=0 || bad=1
+fuzz text $((seconds / 12)) -max_len=4096 -malloc_limit_mb=16 || bad=1
+exit $bad
