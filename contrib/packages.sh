@@ -20,6 +20,7 @@ SP_PACKAGES=(
     # tests
     libcriterion-dev likwid valgrind libc6-dbg perl shellcheck file
     clang libclang-rt-14-dev
+    e2fsprogs xfsprogs btrfs-progs fuse2fs
     # the preload library for aarch64
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 )

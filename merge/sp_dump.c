@@ -168,6 +168,7 @@ static void print_header(const struct trace_reader *reader)
     print_field("threads", WORD(levels, (uint32_t)header->thread_level));
     printf("%-14s %s >> %" PRIu32 "\n", "clock", WORD(clocks, header->clock_source),
            header->clock_shift);
+    print_field("windows", header->flags & TRACE_BUFFERED ? "written when full" : "mapped");
     print_field("state", WORD(phases, state->phase));
     print_field("stopped", WORD(stops, state->stopped));
     const struct trace_slot *slots = trace_reader_slots(reader);

@@ -17,7 +17,7 @@
 
 #include "schema/lock.h"
 
-enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994, FS_BTRFS = 0x9123683e };
+enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994 };
 enum { FD_FLOOR = 512 }; /* our descriptors stay out of the way of programs that count on numbers */
 
 /* Pages are made ready by slices: so seldom that of 10,000 calls hardly one meets it, so few that
@@ -33,6 +33,8 @@ enum { CONTROL_MAX = 128 };  /* bytes of the longest payload but those that grow
 enum { RUNS_MAX = 1024 };    /* runs of ranks kept of a communicator: the rest is left out */
 enum { INDICES_MAX = 1024 }; /* finished requests kept of one call */
 
+/* Whether a store into reserved space cannot fail. On btrfs it can: also reserved space is copied on
+ * write, and where the disk is full then the process gets SIGBUS. */
 static bool mapping_is_safe(int fd)
 {
     struct statfs fs;
@@ -42,7 +44,6 @@ static bool mapping_is_safe(int fd)
     case FS_EXT4:
     case FS_XFS:
     case FS_TMPFS:
-    case FS_BTRFS:
         return true;
     default:
         return false;

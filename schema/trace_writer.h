@@ -90,7 +90,7 @@ struct trace_stream {
 /* Creates dirfd/name (O_EXCL, 0666 under the umask) and its fixed pages, identity's strings and
  * numbers included; magic, version, sizes and offsets are filled in here.
  * Windows are mapped where space can be reserved and local file systems keep mappings safe (ext4,
- * xfs, btrfs, tmpfs); else written when full. read_clocks is called whenever a sync point is
+ * xfs, tmpfs); else written when full. read_clocks is called whenever a sync point is
  * wanted. Returns 0; -1 with errno of the failed call and err: EEXIST if the name is taken.
  */
 int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name,

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	tests/cluster/ctrl-c.t \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
+	tests/cluster/file-systems.t \
 	tests/cluster/how-ranks-end.t \
 	tests/cluster/lib.sh \
 	tests/cluster/limits.t \
