@@ -31,3 +31,9 @@ SUFFIXES = .openmpi .mpich
 .PHONY: bench
 bench: libscope_preload.la $(EXTRA_PROGRAMS) $(bench_programs)
 	$(PYTHON) -B $(srcdir)/tests/bench/run.py .libs/libscope_preload.so tests/bench
+
+# Makes up runs of any size, for the bench of the merge.
+check_PROGRAMS += make_run
+make_run_SOURCES = tests/bench/make_run.c
+make_run_CFLAGS = $(AM_CFLAGS) -O2
+make_run_LDADD = libtrace.la
