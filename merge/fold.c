@@ -70,6 +70,7 @@ static int64_t find_region(struct fold *fold, const struct rank *rank, const str
     size_t before = fold->regions.count;
     if (call) {
         describe(fold, rank, call, &label);
+        labels_coarsen(fold->labels, &label);
         region_label_print(&label, text);
     }
     int64_t region = names_intern(&fold->regions, text);
@@ -192,21 +193,56 @@ static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
     return name_unrecorded(fold, rank);
 }
 
-int fold_plan(struct fold *fold, struct error *err)
+static void forget_plan(struct fold *fold)
+{
+    for (size_t i = 0; i < fold->tags_room; i++)
+        free(fold->tags[i]);
+    free(fold->tags);
+    free(fold->rows);
+    names_release(&fold->regions);
+    fold->tags = NULL;
+    fold->rows = NULL;
+    fold->tags_room = fold->row_count = fold->row_room = 0;
+}
+
+/* Plans all ranks with labels of the fold's grain. Returns 1 if that makes more of them than may
+ * be, -1 if memory is out. */
+static int plan_ranks(struct fold *fold, bool may_be_many)
 {
     struct row_map map = {0};
     int status = 0;
-    fold->first_rows = calloc(fold->rank_count + 1, sizeof(*fold->first_rows));
-    if (!fold->first_rows)
-        return no_memory(err);
     for (size_t i = 0; status == 0 && i < fold->rank_count; i++) {
         fold->first_rows[i] = fold->row_count;
         if (rank_is_usable(&fold->ranks[i]))
             status = plan_rank(fold, &fold->ranks[i], &map);
+        if (status == 0 && !may_be_many &&
+            labels_are_many(fold->rank_count, fold->regions.count, fold->row_count))
+            status = 1;
     }
     fold->first_rows[fold->rank_count] = fold->row_count;
     free(map.rows);
-    if (status < 0)
+    return status;
+}
+
+/* Takes the finest grain whose labels are not too many, if none was asked for. */
+static int choose_labels(struct fold *fold)
+{
+    bool may_be_many = fold->labels != LABELS_AUTO;
+    int status;
+    if (!may_be_many)
+        fold->labels = LABELS_FULL;
+    while ((status = plan_ranks(fold, may_be_many)) > 0) {
+        forget_plan(fold);
+        fold->labels++;
+        may_be_many = fold->labels == LABELS_OP;
+    }
+    return status;
+}
+
+int fold_plan(struct fold *fold, struct error *err)
+{
+    fold->first_rows = calloc(fold->rank_count + 1, sizeof(*fold->first_rows));
+    if (!fold->first_rows || choose_labels(fold) < 0)
         return no_memory(err);
     for (size_t i = 0; i < fold->row_count; i++) {
         fold->rows[i].first = fold->events;
@@ -764,10 +800,6 @@ int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *
 
 void fold_release(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->tags_room; i++)
-        free(fold->tags[i]);
-    free(fold->tags);
-    free(fold->rows);
+    forget_plan(fold);
     free(fold->first_rows);
-    names_release(&fold->regions);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merge/labels.h"
 #include "merge/names.h"
 #include "merge/progress.h"
 #include "merge/rank.h"
@@ -23,6 +24,7 @@ struct fold {
     struct rank *ranks; /* usable ones and others */
     size_t rank_count;
     const struct vocabulary *vocabulary; /* its communicators settled */
+    enum labels labels; /* LABELS_AUTO becomes what was chosen */
 
     struct names regions;
     char **tags; /* of each region, JSON */

@@ -14,6 +14,7 @@ libmerge_la_SOURCES = \
 	merge/fold.c merge/fold.h \
 	merge/host_pairs.c merge/host_pairs.h \
 	merge/hosts.c merge/hosts.h \
+	merge/labels.c merge/labels.h \
 	merge/lane.c merge/lane.h \
 	merge/last_calls.c merge/last_calls.h \
 	merge/live.c merge/live.h \

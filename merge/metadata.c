@@ -154,7 +154,7 @@ static int write_timeline(const struct metadata *metadata, struct profile_writer
         profile_writer_set_number(writer, "finalize_time_ns", metadata->finalize_ns, err) < 0 ||
         profile_writer_set_number(writer, "scope_profile_epoch_ns", metadata->epoch_ns, err) < 0)
         return -1;
-    return profile_writer_set_text(writer, "scope_profile_labels", "full", err);
+    return profile_writer_set_text(writer, "scope_profile_labels", metadata->labels, err);
 }
 
 int metadata_write(const struct metadata *metadata, struct profile_writer *writer,

@@ -21,6 +21,7 @@ struct metadata {
     int64_t finalize_ns; /* end of the timeline, which begins at 0 */
     int64_t epoch_ns;    /* CLOCK_REALTIME at 0, on the first rank's host */
     const char *ends;    /* how the ranks ended */
+    const char *labels;  /* the grain of the labels */
 };
 
 /* Writes them. Returns 0, or -1 and err. */

@@ -23,13 +23,15 @@
 
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
-enum { EXIT_USAGE = 64, PATH_SIZE = 4096, KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK };
+enum { EXIT_USAGE = 64, PATH_SIZE = 4096 };
+enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT };
 
 struct settings {
-    const char *run_directory;
+    char **runs; /* directories; the command line's */
+    size_t run_count;
     const char *output; /* NULL: beside the run directory */
-    bool overwrite, remove, verbose, automatic;
-    enum timeline_clock clock;
+    bool remove, verbose, automatic;
+    struct world_options world;
 };
 
 /* --- command line ------------------------------------------------------------------------------
@@ -43,6 +45,12 @@ static const struct argp_option option_table[] = {
      "How to put hosts on one timeline: \"messages\" (default: none is received before it is "
      "sent), \"realtime\" (as the hosts' clocks say), \"none\" (each begins at 0)",
      0},
+    {"labels", KEY_LABELS, "GRAIN", 0,
+     "How much of a call its label tells: \"full\", \"size-class\" (bytes up to a power of two), "
+     "\"peer\" (no bytes, no tags), \"op\" (the operation alone), or \"auto\" (default: full, "
+     "coarser where readers would take long over so many)",
+     0},
+    {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
     {"auto", KEY_AUTO, NULL, 0,
@@ -60,14 +68,21 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         settings->output = argument;
         return 0;
     case 'f':
-        settings->overwrite = true;
+        settings->world.overwrite = true;
         return 0;
     case 'v':
         settings->verbose = true;
         return 0;
     case KEY_CLOCK:
-        if (!timeline_clock_read(argument, &settings->clock))
+        if (!timeline_clock_read(argument, &settings->world.clock))
             argp_error(state, "--clock=%s: not one of messages, realtime, none", argument);
+        return 0;
+    case KEY_LABELS:
+        if (!labels_read(argument, &settings->world.labels))
+            argp_error(state, "--labels=%s: not one of full, size-class, peer, op, auto", argument);
+        return 0;
+    case KEY_STRICT:
+        settings->world.is_strict = true;
         return 0;
     case KEY_REMOVE:
         settings->remove = true;
@@ -75,14 +90,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_AUTO:
         settings->automatic = settings->remove = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (settings->run_directory)
-            argp_error(state, "one run directory at a time, please; \"%s\" is another", argument);
-        settings->run_directory = argument;
+    case ARGP_KEY_ARGS:
+        settings->runs = state->argv + state->next;
+        settings->run_count = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
-        if (!settings->run_directory)
+        if (settings->run_count == 0)
             argp_error(state, "which run directory?");
+        if (settings->run_count > 1 && settings->output)
+            argp_error(state, "-o %s: one file, but %zu run directories", settings->output,
+                       settings->run_count);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -94,9 +111,9 @@ static void parse_command_line(int argc, char **argv, struct settings *settings)
     static const struct argp parser = {
         .options = option_table,
         .parser = parse_option,
-        .args_doc = "RUNDIR",
-        .doc = "Merge the traces in RUNDIR (scope-profile-JOB.STEP) into one file that the Python "
-               "package scope-profiler reads.\vExit status: 0 complete, 1 merged with losses, 2 "
+        .args_doc = "RUNDIR...",
+        .doc = "Merge the traces in each RUNDIR (scope-profile-JOB.STEP) into one file that the "
+               "Python package scope-profiler reads.\vExit status: 0 complete, 1 merged with losses, 2 "
                "nothing usable, 3 cannot write, 64 usage. Traces are never removed without "
                "--remove or --auto.",
     };
@@ -168,19 +185,22 @@ struct outcome {
     uint64_t ranks, calls;
     uint64_t states[RANK_MISSING + 1];
     bool has_losses, has_nothing, has_failed;
+    enum labels coarsened; /* the coarsest labels that nobody asked for; LABELS_AUTO: none */
     char first_file[PATH_SIZE];
     char last_file[PATH_SIZE];
     struct error problem; /* the last one */
 };
 
 static void add_result(struct outcome *outcome, enum world_status status,
-                       const struct world_result *result, const char *path)
+                       const struct world_result *result, enum labels asked, const char *path)
 {
     outcome->has_losses |= status == WORLD_LOSSES;
     outcome->has_nothing |= status == WORLD_NOTHING;
     outcome->has_failed |= status == WORLD_FAILED;
     if (status == WORLD_NOTHING || status == WORLD_FAILED)
         return;
+    if (asked == LABELS_AUTO && result->labels > LABELS_FULL && result->labels > outcome->coarsened)
+        outcome->coarsened = result->labels;
     shorten(path, outcome->files == 0 ? outcome->first_file : outcome->last_file, PATH_SIZE);
     outcome->files++;
     outcome->ranks += result->world_size;
@@ -193,6 +213,12 @@ static bool is_complete(const struct outcome *outcome)
 {
     return outcome->files > 0 && !outcome->has_losses && !outcome->has_nothing &&
            !outcome->has_failed;
+}
+
+/* Whether the files tell all that the traces do, or as much as was asked for. */
+static bool tells_all(const struct outcome *outcome)
+{
+    return is_complete(outcome) && outcome->coarsened == LABELS_AUTO;
 }
 
 /* 1234567 as "1,234,567", whatever the locale. */
@@ -247,9 +273,12 @@ static void print_line(const struct outcome *outcome, const char *run_path, cons
         print_files("scope-profile", outcome);
     else
         fprintf(stderr, "scope-profile: %s", outcome->problem.text);
+    if (outcome->coarsened != LABELS_AUTO)
+        fprintf(stderr, "; so many different calls that labels tell less (labels=%s)",
+                labels_word(outcome->coarsened));
     if (removal)
         fprintf(stderr, "; %s", removal);
-    else if (!is_complete(outcome))
+    else if (!tells_all(outcome))
         fprintf(stderr, "; the traces stay in %s", run);
     if (outcome->files > 0 && outcome->has_failed)
         fprintf(stderr, " (%s)", outcome->problem.text);
@@ -281,10 +310,7 @@ static void merge_world(const struct settings *settings, const struct run *run, 
         if (settings->verbose)
             fprintf(stderr, "sp-merge: %s/%s: %zu traces, %" PRIu64 " bytes -> %s\n", run->path,
                     world->name, world->file_count, world->bytes, path);
-        const struct world_options options = {.overwrite = settings->overwrite,
-                                              .show_progress = !settings->automatic,
-                                              .clock = settings->clock};
-        status = world_merge(run, world, path, &options, &losses, &result, &err);
+        status = world_merge(run, world, path, &settings->world, &losses, &result, &err);
     }
     losses_finish(&losses);
     if (settings->verbose && result.clock[0])
@@ -298,14 +324,14 @@ static void merge_world(const struct settings *settings, const struct run *run, 
         if (!settings->automatic)
             fprintf(stderr, "sp-merge: %s\n", err.text);
     }
-    add_result(outcome, status, &result, path);
+    add_result(outcome, status, &result, settings->world.labels, path);
 }
 
 /* Removes the traces of a complete merge if that is wanted. Returns what went wrong, or NULL. */
 static const char *remove_traces(const struct settings *settings, struct run *run,
                                  const struct outcome *outcome, struct error *err)
 {
-    if (!settings->remove || !is_complete(outcome))
+    if (!settings->remove || !tells_all(outcome))
         return NULL;
     if (run_remove(run, err) < 0)
         return err->text;
@@ -335,10 +361,15 @@ static int merge_run(const struct settings *settings, struct run *run)
     } else if (outcome->files > 0) {
         print_files("sp-merge", outcome);
         fputc('\n', stderr);
+        if (outcome->coarsened != LABELS_AUTO)
+            fprintf(stderr,
+                    "sp-merge: so many different calls that labels tell less (labels=%s; "
+                    "--labels=full keeps them apart)\n",
+                    labels_word(outcome->coarsened));
         if (removal)
             fprintf(stderr, "sp-merge: %s\n", removal);
-        else if (settings->remove && !is_complete(outcome))
-            fprintf(stderr, "sp-merge: the merge is not complete: the traces stay in %s\n",
+        else if (settings->remove && !tells_all(outcome))
+            fprintf(stderr, "sp-merge: the file does not tell all: the traces stay in %s\n",
                     run->path);
     }
     int status = exit_status(outcome);
@@ -356,22 +387,34 @@ static int open_failed(const struct settings *settings, int reason, const struct
     return WORLD_NOTHING;
 }
 
-int main(int argc, char **argv)
+/* The exit status of one run directory. */
+static int merge_directory(const struct settings *settings, const char *directory)
 {
-    struct settings settings = {0};
     struct run run;
     struct error err;
-    streams_prepare();
-    signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
-    parse_command_line(argc, argv, &settings);
-    char *path = name_run(settings.run_directory);
+    char *path = name_run(directory);
     if (!path) {
         fputs("sp-merge: out of memory\n", stderr);
         return WORLD_FAILED;
     }
-    int status = run_open(&run, path, &err) < 0 ? open_failed(&settings, errno, &err)
-                                                : merge_run(&settings, &run);
+    int status = run_open(&run, path, &err) < 0 ? open_failed(settings, errno, &err)
+                                                : merge_run(settings, &run);
     run_release(&run);
     free(path);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {0};
+    int worst = WORLD_COMPLETE;
+    streams_prepare();
+    signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
+    parse_command_line(argc, argv, &settings);
+    settings.world.show_progress = !settings.automatic;
+    for (size_t i = 0; i < settings.run_count; i++) {
+        int status = merge_directory(&settings, settings.runs[i]);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }

@@ -30,6 +30,7 @@ struct merge {
     struct losses *losses;
     struct world_result *result;
     struct error *err;
+    bool is_strict;
 
     struct rank *ranks; /* one for each trace, by number */
     size_t rank_count, usable;
@@ -463,6 +464,7 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
         .finalize_ns = merge->timeline.end_ns,
         .epoch_ns = merge->timeline.epoch_ns,
         .ends = merge->result->ends,
+        .labels = labels_word(merge->fold.labels),
     };
     return metadata_write(&metadata, writer, merge->err);
 }
@@ -554,10 +556,20 @@ static enum world_status merge_into(struct merge *merge, const char *path)
     merge->fold.ranks = merge->ranks;
     merge->fold.rank_count = merge->rank_count;
     merge->fold.vocabulary = &merge->vocabulary;
+    if (merge->is_strict && merge->losses->count > 0)
+        return WORLD_NOTHING;
     if (fold_plan(&merge->fold, merge->err) < 0 || write_file(merge, path) < 0)
         return WORLD_FAILED;
+    merge->result->labels = merge->fold.labels;
     count_calls(merge);
     return merge->losses->count > 0 ? WORLD_LOSSES : WORLD_COMPLETE;
+}
+
+static enum world_status refuse(const struct merge *merge)
+{
+    error_set(merge->err, "%s/%s: not everything is there, and without that no file was wanted",
+              merge->run->path, merge->world->name);
+    return WORLD_NOTHING;
 }
 
 enum world_status world_merge(const struct run *run, const struct run_world *world,
@@ -569,6 +581,8 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                           .losses = losses,
                           .result = result,
                           .err = err,
+                          .is_strict = options->is_strict,
+                          .fold = {.labels = options->labels},
                           .timeline = {.clock = options->clock}};
     *result = (struct world_result){0};
     progress_begin(&merge.progress, 2 * world->bytes, options->show_progress);
@@ -576,6 +590,8 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
     if (publish_begin(&publication, path, options->overwrite, err) < 0)
         return WORLD_FAILED;
     enum world_status status = merge_into(&merge, publication.temporary);
+    if (losses->count > 0 && options->is_strict && status != WORLD_FAILED)
+        status = refuse(&merge);
     release(&merge);
     if (status == WORLD_NOTHING || status == WORLD_FAILED)
         publish_abandon(&publication);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "merge/labels.h"
 #include "merge/losses.h"
 #include "merge/rank.h"
 #include "merge/run.h"
@@ -23,7 +24,9 @@ enum world_status {
 struct world_options {
     bool overwrite;
     bool show_progress;
+    bool is_strict; /* no file where there are losses: WORLD_NOTHING */
     enum timeline_clock clock;
+    enum labels labels;
 };
 
 struct world_result {
@@ -32,6 +35,7 @@ struct world_result {
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
     char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
+    enum labels labels;                   /* the grain they have */
     char clock[TIMELINE_TEXT];            /* how hosts were put on one timeline; "" for one host */
 };
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/job_record.h"
 #include "schema/trace_writer.h"
 
 #define REALTIME INT64_C(1764500000000000000)
@@ -28,7 +29,8 @@ enum {
     KEY_DRIFT,
     KEY_STEP,
     KEY_MISSING,
-    KEY_CUT
+    KEY_CUT,
+    KEY_ALIKE,
 };
 
 static struct {
@@ -36,6 +38,7 @@ static struct {
     uint32_t ranks, regions, hosts, missing, cut;
     uint64_t events;
     double offset_ns, drift_ppm, step_ns;
+    bool alike;
 } plan = {.ranks = 4, .regions = 10, .hosts = 2, .events = 1000};
 
 static const struct argp_option options[] = {
@@ -43,6 +46,7 @@ static const struct argp_option options[] = {
     {"events", KEY_EVENTS, "N", 0, "Events of each rank (1000)", 0},
     {"regions", KEY_REGIONS, "N", 0, "Different tags of messages (10)", 0},
     {"hosts", KEY_HOSTS, "N", 0, "Hosts (2), each with the same number of ranks", 0},
+    {"alike", KEY_ALIKE, NULL, 0, "Instead of messages, reductions of REGIONS different sizes", 0},
     {"offset", KEY_OFFSET, "NS", 0, "Host i's real-time clock is ahead by i * NS", 0},
     {"drift", KEY_DRIFT, "PPM", 0, "Host i's clocks are faster by i * PPM", 0},
     {"step", KEY_STEP, "NS", 0, "Real-time clocks but the first jump by NS in the middle", 0},
@@ -66,6 +70,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_HOSTS:
         plan.hosts = (uint32_t)value;
+        return 0;
+    case KEY_ALIKE:
+        plan.alike = true;
         return 0;
     case KEY_OFFSET:
         plan.offset_ns = value;
@@ -127,7 +134,7 @@ struct maker {
     struct trace_stream stream;
     uint32_t operations[OPERATIONS];
     uint32_t *sends, *receives; /* signatures by tag */
-    uint32_t allreduce;
+    uint32_t *reductions;       /* by size */
 };
 
 static void die(const char *what)
@@ -147,9 +154,13 @@ static void define(struct maker *maker, uint32_t rank)
     for (int i = 0; i < OPERATIONS; i++)
         maker->operations[i] = trace_stream_operation(
             &maker->stream, i == ALLREDUCE ? KIND_COLLECTIVE : KIND_POINT_TO_POINT, names[i]);
-    signature.operation = maker->operations[ALLREDUCE];
-    maker->allreduce = trace_stream_signature(&maker->stream, &signature);
-    for (uint32_t tag = 0; tag < plan.regions; tag++) {
+    for (uint32_t size = 0; size < (plan.alike ? plan.regions : 1); size++) {
+        signature.operation = maker->operations[ALLREDUCE];
+        signature.bytes = 8 * (size + 1);
+        maker->reductions[size] = trace_stream_signature(&maker->stream, &signature);
+    }
+    signature.bytes = 8;
+    for (uint32_t tag = 0; tag < (plan.alike ? 0 : plan.regions); tag++) {
         signature.tag = (int32_t)tag;
         signature.operation = maker->operations[SEND];
         signature.peer = (int32_t)((rank + 1) % plan.ranks);
@@ -195,9 +206,10 @@ static void make_rank(struct maker *maker, int dirfd, uint32_t rank)
     for (uint64_t i = 0; i < plan.events; i++) {
         bool is_send = i % 2 == 0;
         uint32_t tag = (uint32_t)(i / 2 % plan.regions);
-        uint32_t signature = i % 8 == 7 ? maker->allreduce
-                             : is_send  ? maker->sends[tag]
-                                        : maker->receives[tag];
+        uint32_t signature = plan.alike   ? maker->reductions[i % plan.regions]
+                             : i % 8 == 7 ? maker->reductions[0]
+                             : is_send    ? maker->sends[tag]
+                                          : maker->receives[tag];
         int64_t start = now + GAP_NS, end = start + (is_send ? LATENCY_NS : CALL_NS);
         now = end;
         if (!trace_stream_event(&maker->stream, signature, (uint64_t)monotonic(start),
@@ -223,17 +235,24 @@ int main(int argc, char **argv)
     argp_parse(&parser, argc, argv, 0, NULL, NULL);
     maker.sends = calloc(plan.regions, sizeof(*maker.sends));
     maker.receives = calloc(plan.regions, sizeof(*maker.receives));
-    if (!maker.sends || !maker.receives)
+    maker.reductions = calloc(plan.regions, sizeof(*maker.reductions));
+    if (!maker.sends || !maker.receives || !maker.reductions)
         die("out of memory");
     if (mkdir(plan.directory, 0777) < 0)
         die(strerror(errno));
     int run = open(plan.directory, O_RDONLY | O_DIRECTORY);
     if (run < 0 || mkdirat(run, "made-up-0", 0777) < 0)
         die(strerror(errno));
+    char buffer[4096];
+    struct job_record_text job = {.buffer = buffer, .size = sizeof(buffer)};
+    job_record_begin(&job);
+    job_record_add(&job, "job", "17.0");
+    job_record_publish(&job, run, NULL);
     int world = openat(run, "made-up-0", O_RDONLY | O_DIRECTORY);
     for (uint32_t rank = 0; rank + plan.missing < plan.ranks; rank++)
         make_rank(&maker, world, rank);
     free(maker.sends);
     free(maker.receives);
+    free(maker.reductions);
     return 0;
 }

@@ -102,6 +102,37 @@ ok '--auto says it in one line' exits 1 "$bin/sp-merge" --auto -f run
 ok 'one line' said_lines 1
 ok 'with the reason' said '^scope-profile: 4 ranks (1 cut off, 1 missing), 42 MPI calls -> ./run.h5; the traces stay in ./run$'
 
+ok '--strict makes no file of it: status 2' exits 2 "$bin/sp-merge" --strict -f run -o strict.h5
+ok 'and says so' said '^sp-merge: run/made-up.0: not everything is there, and without that no file was wanted$'
+ok 'there is none' absent strict.h5
+
+fresh plain
+ok '--strict takes what is complete' exits 0 "$bin/sp-merge" --strict run
+cp -r run second
+ok 'several runs at once' exits 0 "$bin/sp-merge" -f run second
+ok 'are a file each' cmp run.h5 second.h5
+ok 'but not one file' exits 64 "$bin/sp-merge" run second -o both.h5
+ok 'the worst status counts' exits 2 "$bin/sp-merge" -f run nowhere second
+
+# --- labels -------------------------------------------------------------------------------------
+names() {
+    h5dump -d /region_table/names -y "$1" | grep -c '"mpi:'
+}
+rm -rf many
+"$bin/make_run" many -n 4 --alike --regions 4000 --events 4000
+ok 'many different calls' exits 0 "$bin/sp-merge" many
+ok 'get labels that tell less' said 'labels tell less (labels=size-class; --labels=full keeps them apart)$'
+ok 'by classes of sizes' test "$(names many.h5)" = 13
+ok 'without a call less' said '^sp-merge: 4 ranks, 16,000 MPI calls -> ./many.h5$'
+ok '--labels=full keeps them apart' exits 0 "$bin/sp-merge" -f --labels=full many
+ok 'all of them' test "$(names many.h5)" = 4000
+ok '--labels=op' exits 0 "$bin/sp-merge" -f --labels=op many
+ok 'makes one of them' test "$(names many.h5)" = 1
+ok 'an unknown grain: status 64' exits 64 "$bin/sp-merge" -f --labels=fine many
+ok '--auto' exits 0 "$bin/sp-merge" -f --auto many
+ok 'says that labels tell less' said '(labels=size-class); the traces stay in ./many$'
+ok 'and keeps the traces' test -d many/made-up-0
+
 fresh full
 ok 'traces that were full: status 1' exits 1 "$bin/sp-merge" run
 missing=': 13 calls of 0.000 s were counted, not recorded'
