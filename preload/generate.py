@@ -315,7 +315,8 @@ def completing_body(function):
     if function.statuses:
         before.append(f"{function.statuses} = completion_statuses(&completion, {function.statuses});")
     polls = "true" if function.polls else "false"
-    return [*before, *begin_and_call(function),
+    begin, *call = begin_and_call(function)
+    return [*before, begin, "completion_show(&completion, &call);", *call,
             f"completion_end(&completion, &call, &signature, result, {finished(function)}, {polls});"]
 
 

@@ -97,6 +97,7 @@ static void forked(void)
 {
     if (recorder.state == STATE_ON)
         trace_writer_abandon(&recorder.writer);
+    request_forked();
     recorder.state = STATE_OVER;
     recorder_thread = NULL;
 }
@@ -258,6 +259,18 @@ static uint32_t signature_id(struct recorder_thread *thread, const struct signat
     return id != UINT32_MAX ? id : define_signature(thread, key);
 }
 
+static void *take_area(const struct trace_area *area)
+{
+    return trace_writer_area(&recorder.writer, area);
+}
+
+static void name_origin(uint32_t operation, struct trace_request_origin *origin)
+{
+    uint32_t function = (operation - 1) / 2;
+    origin->kind = operation_kinds[function];
+    strncpy(origin->name, operation_names[function], sizeof origin->name - 1);
+}
+
 /* How many ticks a second has, from two sync points. */
 static uint64_t ticks_per_second(const struct trace_sync *from, const struct trace_sync *to)
 {
@@ -302,6 +315,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     pthread_atfork(NULL, NULL, forked);
     if (world->many_threads)
         request_use_threads();
+    request_use_areas(&(struct request_areas){.take = take_area, .name = name_origin});
 
     struct recorder_thread *thread = new_thread(before->ticks);
     recorder_thread = thread;
@@ -398,7 +412,7 @@ void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t
                     uint64_t end)
 {
     if (!trace_stream_event(&thread->stream, signature, start, end))
-        recorder_count(thread, signature, end - start);
+        recorder_count(thread, signature, start, end);
     if (__builtin_expect(end >= thread->next_sync, 0))
         recorder_sync(thread, end);
 }
@@ -425,7 +439,8 @@ static int find_place(struct recorder_thread *thread, uint32_t id)
                                   &signature, &operation, &origin);
 }
 
-void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t ticks)
+void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t start,
+                    uint64_t end)
 {
     if (!thread->places)
         thread->places = pages_take(RECORDER_PLACES * sizeof *thread->places);
@@ -436,7 +451,8 @@ void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t
         return;
     if (known)
         *known = (uint16_t)(place + 1);
-    trace_statistics_add(recorder.writer.statistics, place, ticks);
+    /* Counters of two processors may differ by a few ticks. */
+    trace_statistics_add(recorder.writer.statistics, place, end > start ? end - start : 0);
 }
 
 void call_record(struct call *call)
@@ -548,7 +564,7 @@ static void write_poll(struct recorder_thread *thread, uint32_t signature, const
          join_run(thread, signature, start, end)))
         return;
     if (!trace_run_begin(stream, signature, start, end))
-        recorder_count(thread, signature, end - start);
+        recorder_count(thread, signature, start, end);
     thread->run_signature = signature;
     thread->run_outer = outer;
     thread->run_start = start;

@@ -133,6 +133,12 @@ bool call_enter(struct call *call, const void *caller, bool pmpi);
 /* Shows the call as being in flight and starts its clock. */
 void call_begin(struct call *call, const struct trace_signature *signature);
 
+/* Shows which requests the call, which has begun, is to complete: an array of size bytes. */
+static inline void call_show_requests(const struct call *call, const void *array, size_t size)
+{
+    trace_slot_show_requests(call->thread->stream.slot, array, size, call->start);
+}
+
 /* Stops the clock. What follows until call_record is ours and no part of the call. */
 static inline void call_stop(struct call *call)
 {
@@ -254,7 +260,8 @@ void recorder_event(struct recorder_thread *thread, uint32_t signature, uint64_t
                     uint64_t end);
 
 /* Counts a call whose event was dropped. errno is kept. */
-void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t ticks);
+void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t start,
+                    uint64_t end);
 
 /* Writes a sync point, which is due. errno is kept. */
 void recorder_sync(struct recorder_thread *thread, uint64_t ticks);
@@ -269,7 +276,7 @@ static inline __attribute__((always_inline)) void call_repeated(uint64_t start, 
     trace_slot_clear(thread->stream.slot, end);
     thread->frame = NULL;
     if (__builtin_expect(!trace_stream_finish(&thread->stream, signature, start, end), 0))
-        recorder_count(thread, signature, end - start);
+        recorder_count(thread, signature, start, end);
     if (__builtin_expect(end >= thread->next_sync, 0))
         recorder_sync(thread, end);
 }

@@ -16,7 +16,7 @@
  * oldest first. The others are found by handle and address, so that it costs the same whether two
  * or a million share a handle.
  */
-enum { NODES_IN_CHUNK = 1 << 14, BUCKETS_IN_CHUNK = 1 << 16, BUCKETS_FIRST = 1 << 9 };
+enum { NODES_IN_CHUNK = 1 << 11, BUCKETS_IN_CHUNK = 1 << 16, BUCKETS_FIRST = 1 << 9 };
 enum { SHARDS = 16, NODES_MAX = 1 << 24 }; /* nodes per shard, for programs that complete nothing */
 enum { ORIGINS_MAX = 1 << 20 };
 
@@ -29,22 +29,23 @@ enum { ORIGINS_MAX = 1 << 20 };
 
 /* Nodes are named by their number; 0: none. */
 struct node {
-    uint32_t handle_low, address_low;
-    uint16_t handle_high, address_high;
-    uint32_t origin; /* id, with the flags below */
+    struct trace_request is; /* origin: id, with the flags below and those of the trace */
     uint32_t older;  /* of the oldest: the newest, which is itself where it is alone */
     uint32_t newer;
     uint32_t next; /* in the bucket's chain; of a free node: the next free one */
 };
 
 enum {
-    ORIGIN_ID = ORIGINS_MAX - 1,
+    ORIGIN_ID = TRACE_REQUEST_ORIGIN,
+    IN_FLIGHT = TRACE_REQUEST_IN_FLIGHT,
+    SHARED = TRACE_REQUEST_SHARED,
     CHAINED = 1 << 20, /* in the chain of its bucket */
     OLDEST = 1 << 21,  /* of its handle; it has the next two for all of them */
     DIFFER = 1 << 22,  /* not all had one origin since no request had the handle */
     CONFUSED = 1 << 23 /* two were at one address since then: it does not tell them apart */
 };
 
+_Static_assert(ORIGINS_MAX - 1 == TRACE_REQUEST_ORIGIN, "every origin has its number");
 _Static_assert(sizeof(struct node) == 28, "a request takes 28 bytes and those of its bucket");
 
 /* The requests of some of the handles. */
@@ -55,7 +56,7 @@ struct shard {
     uint32_t kept, chained;
     uint32_t node_count, free_node;
     uint32_t *heads[NODES_MAX / BUCKETS_IN_CHUNK];
-    struct node *nodes[NODES_MAX / NODES_IN_CHUNK];
+    void *nodes[NODES_MAX / NODES_IN_CHUNK];
 } __attribute__((aligned(64)));
 
 static struct shard shards[SHARDS];
@@ -79,25 +80,69 @@ static inline uint32_t hash_place(uint64_t handle, uint64_t address)
 
 static inline uint64_t node_handle(const struct node *node)
 {
-    return node->handle_low | (uint64_t)node->handle_high << 32;
+    return node->is.handle_low | (uint64_t)node->is.handle_high << 32;
 }
 
 static inline uint64_t node_address(const struct node *node)
 {
-    return node->address_low | (uint64_t)node->address_high << 32;
+    return node->is.address_low | (uint64_t)node->is.address_high << 32;
 }
 
 static inline uint32_t hash_node(const struct node *node)
 {
     uint64_t handle = node_handle(node);
-    return node->origin & OLDEST ? mix(handle) : hash_place(handle, node_address(node));
+    return node->is.origin & OLDEST ? mix(handle) : hash_place(handle, node_address(node));
+}
+
+/* --- memory that others look at ---------------------------------------------------------------- */
+
+/* Entries that are kept in areas of the trace, and in plain memory where there are none. */
+struct kept {
+    enum trace_area_kind kind;
+    uint32_t entry_size, chunk; /* bytes of an entry, and how many of them a chunk has */
+    size_t chunks;              /* there may be at most */
+};
+
+static const struct kept kept_nodes = {AREA_REQUESTS, sizeof(struct node), NODES_IN_CHUNK,
+                                       NODES_MAX / NODES_IN_CHUNK};
+
+static struct request_areas areas;
+
+void request_use_areas(const struct request_areas *of_trace)
+{
+    areas = *of_trace;
+}
+
+/* Puts an area where chunk number next and those behind it are named. Areas grow with what there is
+ * already, for a process may have only so many mappings. */
+static APART bool take_area(const struct kept *kept, void **chunks, size_t next)
+{
+    size_t bytes = (size_t)kept->chunk * kept->entry_size;
+    struct trace_area area = {.size = TRACE_ALIGN, .kind = kept->kind};
+    if (!areas.take)
+        return false;
+    while (area.size < TRACE_AREA_LARGEST && area.size <= next * bytes / 4)
+        area.size *= 2;
+    size_t count = (area.size - sizeof area) / bytes;
+    if (count > kept->chunks - next)
+        count = kept->chunks - next;
+    area.entry_size = kept->entry_size;
+    area.entry_count = (uint32_t)count * kept->chunk;
+    area.first = (uint32_t)next * kept->chunk;
+    char *memory = areas.take(&area);
+    if (!memory)
+        return false;
+    for (size_t i = count; i > 0; i--) /* who finds the first one finds all */
+        __atomic_store_n(&chunks[next + i - 1], memory + sizeof area + (i - 1) * bytes,
+                         __ATOMIC_RELEASE);
+    return true;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 static inline struct node *node_at(const struct shard *shard, uint32_t number)
 {
-    return &shard->nodes[number / NODES_IN_CHUNK][number % NODES_IN_CHUNK];
+    return (struct node *)shard->nodes[number / NODES_IN_CHUNK] + number % NODES_IN_CHUNK;
 }
 
 static bool have_buckets(struct shard *shard)
@@ -117,8 +162,9 @@ static APART uint32_t node_fresh(struct shard *shard)
     uint32_t number = shard->node_count + 1;
     if (number == NODES_MAX || !have_buckets(shard))
         return 0;
-    struct node **chunk = &shard->nodes[number / NODES_IN_CHUNK];
-    if (!*chunk && !(*chunk = pages_take(NODES_IN_CHUNK * sizeof **chunk)))
+    void **chunk = &shard->nodes[number / NODES_IN_CHUNK];
+    if (!*chunk && !take_area(&kept_nodes, shard->nodes, number / NODES_IN_CHUNK) &&
+        !(*chunk = pages_take(NODES_IN_CHUNK * sizeof(struct node))))
         return 0;
     return shard->node_count = number;
 }
@@ -134,7 +180,9 @@ static inline uint32_t node_take(struct shard *shard)
 
 static inline void node_give(struct shard *shard, uint32_t number)
 {
-    node_at(shard, number)->next = shard->free_node;
+    struct node *node = node_at(shard, number);
+    node->is.origin = 0;
+    node->next = shard->free_node;
     shard->free_node = number;
 }
 
@@ -202,7 +250,7 @@ static inline uint32_t find_oldest(const struct shard *shard, uint64_t handle, u
     uint32_t number = *head_of(shard, hash);
     while (number) {
         const struct node *node = node_at(shard, number);
-        if (node_handle(node) == handle && node->origin & OLDEST)
+        if (node_handle(node) == handle && node->is.origin & OLDEST)
             break;
         number = node->next;
     }
@@ -213,7 +261,7 @@ static inline uint32_t find_oldest(const struct shard *shard, uint64_t handle, u
 static inline uint32_t find_at(const struct shard *shard, uint32_t oldest, uint64_t address)
 {
     const struct node *first = node_at(shard, oldest);
-    if (first->origin & CONFUSED)
+    if (first->is.origin & CONFUSED)
         return 0;
     if (node_address(first) == address)
         return oldest;
@@ -224,7 +272,7 @@ static inline uint32_t find_at(const struct shard *shard, uint32_t oldest, uint6
     while (number) {
         const struct node *node = node_at(shard, number);
         if (node_address(node) == address && node_handle(node) == handle &&
-            !(node->origin & OLDEST))
+            !(node->is.origin & OLDEST))
             break;
         number = node->next;
     }
@@ -236,17 +284,19 @@ static APART bool append(struct shard *shard, uint32_t oldest, uint32_t number)
 {
     struct node *first = node_at(shard, oldest), *node = node_at(shard, number);
     struct node *newest = node_at(shard, first->older);
-    if ((node->origin ^ newest->origin) & ORIGIN_ID)
-        first->origin |= DIFFER;
+    if ((node->is.origin ^ newest->is.origin) & ORIGIN_ID)
+        first->is.origin |= DIFFER;
     /* The program has copied a request away and uses its place again. */
     if (find_at(shard, oldest, node_address(node)))
-        first->origin |= CONFUSED;
+        first->is.origin |= CONFUSED;
+    node->is.origin |= SHARED;
+    first->is.origin |= SHARED;
     node->older = first->older;
     newest->newer = number;
     first->older = number;
-    if (first->origin & CONFUSED)
+    if (first->is.origin & CONFUSED)
         return false;
-    node->origin |= CHAINED;
+    node->is.origin |= CHAINED;
     return true;
 }
 
@@ -255,7 +305,7 @@ static APART void lose(struct shard *shard, uint32_t oldest)
 {
     shard->lost = true;
     if (oldest)
-        node_at(shard, oldest)->origin |= DIFFER | CONFUSED;
+        node_at(shard, oldest)->is.origin |= DIFFER | CONFUSED;
 }
 
 static APART void started(struct shard *shard, uint64_t handle, uint64_t address, uint32_t hash,
@@ -267,12 +317,13 @@ static APART void started(struct shard *shard, uint64_t handle, uint64_t address
         lose(shard, oldest);
         return;
     }
-    *node_at(shard, number) = (struct node){.handle_low = (uint32_t)handle,
-                                            .handle_high = (uint16_t)(handle >> 32),
-                                            .address_low = (uint32_t)address,
-                                            .address_high = (uint16_t)(address >> 32),
-                                            .origin = oldest ? origin : origin | OLDEST | CHAINED,
-                                            .older = number};
+    *node_at(shard, number) =
+        (struct node){.is = {.handle_low = (uint32_t)handle,
+                             .handle_high = (uint16_t)(handle >> 32),
+                             .address_low = (uint32_t)address,
+                             .address_high = (uint16_t)(address >> 32),
+                             .origin = origin | IN_FLIGHT | (oldest ? 0 : OLDEST | CHAINED)},
+                      .older = number};
     shard->kept++;
     if (oldest) {
         if (!append(shard, oldest, number))
@@ -293,12 +344,13 @@ static APART void forget_one(struct shard *shard, uint32_t oldest, uint32_t numb
     if (moves)
         number = first->newer;
     struct node *node = node_at(shard, number);
-    if (node->origin & CHAINED)
+    if (node->is.origin & CHAINED)
         unchain(shard, number, hash_node(node));
     if (moves) {
-        first->address_low = node->address_low;
-        first->address_high = node->address_high;
-        first->origin = (first->origin & ~(uint32_t)ORIGIN_ID) | (node->origin & ORIGIN_ID);
+        first->is.address_low = node->is.address_low;
+        first->is.address_high = node->is.address_high;
+        first->is.origin =
+            (first->is.origin & ~(uint32_t)ORIGIN_ID) | (node->is.origin & ORIGIN_ID);
     }
     node_at(shard, node->older)->newer = node->newer;
     (node->newer ? node_at(shard, node->newer) : first)->older = node->older;
@@ -322,11 +374,11 @@ static APART uint32_t look_closer(struct shard *shard, uint32_t oldest, uint64_t
 {
     uint32_t number = find_at(shard, oldest, address);
     /* Which one it was does not matter where all agree; where they do not, one of them is gone. */
-    bool known = number || !(node_at(shard, oldest)->origin & DIFFER || shard->lost);
+    bool known = number || !(node_at(shard, oldest)->is.origin & DIFFER || shard->lost);
     if (!number)
         number = oldest;
     uint32_t origin =
-        known ? node_at(shard, number)->origin & ORIGIN_ID : (uint32_t)REQUEST_ORIGIN_UNKNOWN;
+        known ? node_at(shard, number)->is.origin & ORIGIN_ID : (uint32_t)REQUEST_ORIGIN_UNKNOWN;
     if (finished)
         forget(shard, oldest, number, hash);
     return origin;
@@ -339,9 +391,9 @@ static APART uint32_t look(struct shard *shard, uint64_t handle, uint64_t addres
     if (!oldest)
         return REQUEST_ORIGIN_UNKNOWN;
     const struct node *first = node_at(shard, oldest);
-    if (first->newer || first->origin & DIFFER || shard->lost)
+    if (first->newer || first->is.origin & DIFFER || shard->lost)
         return look_closer(shard, oldest, address, hash, finished);
-    uint32_t origin = first->origin & ORIGIN_ID;
+    uint32_t origin = first->is.origin & ORIGIN_ID;
     if (finished)
         forget(shard, oldest, oldest, hash);
     return origin;
@@ -450,6 +502,48 @@ static uint64_t origin_hash(const struct request_origin *origin)
     return x * UINT64_C(0xd6e8feb86659fd93);
 }
 
+/* Where others find them, by number: chunks of areas, or &nowhere. */
+enum { SHOWN_IN_CHUNK = (TRACE_ALIGN - sizeof(struct trace_area)) /
+                        sizeof(struct trace_request_origin),
+       SHOWN_CHUNKS = ORIGINS_MAX / SHOWN_IN_CHUNK + 1 };
+
+static const struct kept kept_origins = {AREA_ORIGINS, sizeof(struct trace_request_origin),
+                                         SHOWN_IN_CHUNK, SHOWN_CHUNKS};
+static void *shown[SHOWN_CHUNKS];
+static lock_t shown_lock;
+static char nowhere;
+
+static char *shown_chunk(size_t number)
+{
+    char *chunk = __atomic_load_n(&shown[number], __ATOMIC_ACQUIRE);
+    if (chunk)
+        return chunk;
+    lock_take(&shown_lock);
+    if (!shown[number] && !take_area(&kept_origins, shown, number))
+        __atomic_store_n(&shown[number], &nowhere, __ATOMIC_RELEASE);
+    chunk = shown[number];
+    lock_give(&shown_lock);
+    return chunk;
+}
+
+/* Writes an origin down for those who look at the requests. */
+static void origin_show(uint32_t id, const struct request_origin *origin)
+{
+    if (!areas.take)
+        return;
+    char *chunk = shown_chunk(id / SHOWN_IN_CHUNK);
+    if (chunk == &nowhere)
+        return;
+    struct trace_request_origin *entry =
+        (struct trace_request_origin *)(void *)chunk + id % SHOWN_IN_CHUNK;
+    *entry = (struct trace_request_origin){.bytes = origin->bytes,
+                                           .peer = origin->peer,
+                                           .tag = origin->tag,
+                                           .communicator = origin->communicator};
+    areas.name(origin->operation, entry);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 /* Room for all origins, or NULL. */
 static struct origin *origin_room(void)
 {
@@ -473,6 +567,7 @@ static uint32_t origin_add(struct origin *room, const struct request_origin *ori
     if (id >= ORIGINS_MAX)
         return 0;
     room[id].is = *origin;
+    origin_show(id, origin);
     return id;
 }
 
@@ -505,4 +600,27 @@ const struct request_origin *request_origin(uint32_t id)
     if (id == REQUEST_ORIGIN_UNKNOWN)
         return &unknown;
     return &__atomic_load_n(&origins, __ATOMIC_ACQUIRE)[id].is;
+}
+
+/* --- the child of fork() ----------------------------------------------------------------------- */
+
+static void forget_all(struct shard *shard)
+{
+    for (size_t i = 0; i < NODES_MAX / NODES_IN_CHUNK && shard->nodes[i]; i++)
+        shard->nodes[i] = NULL;
+    for (size_t i = 0; i < NODES_MAX / BUCKETS_IN_CHUNK && shard->heads[i]; i++)
+        shard->heads[i] = NULL;
+    shard->buckets = shard->mask = 0;
+    shard->kept = shard->chained = 0;
+    shard->node_count = shard->free_node = 0;
+    shard->lock = (lock_t){0};
+}
+
+void request_forked(void)
+{
+    areas = (struct request_areas){0};
+    for (size_t i = 0; i < SHOWN_CHUNKS; i++)
+        shown[i] = NULL;
+    for (uint32_t i = 0; i < SHARDS; i++)
+        forget_all(&shards[i]);
 }

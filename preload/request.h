@@ -8,13 +8,16 @@
  * else the origin is unknown. Once two requests of a handle were started at one address, which the
  * program must have copied one away from, addresses decide nothing until no request has the handle.
  *
- * Every call costs the same however many requests there are, and one takes 32 bytes.
+ * Every call costs the same however many requests there are, and one takes 32 bytes. The table's
+ * memory lies in areas of the trace where there are such, so that others can look at it.
  */
 #ifndef SCOPE_REQUEST_H
 #define SCOPE_REQUEST_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "schema/trace_format.h"
 
 /* What the call was that started a request. */
 struct request_origin {
@@ -35,6 +38,22 @@ const struct request_origin *request_origin(uint32_t id);
 
 /* Must be called before the first request if several threads may start some. */
 void request_use_threads(void);
+
+/* Where requests and their origins are kept for others to look at. */
+struct request_areas {
+    /* Returns zeroed memory of area->size bytes, which begins with the area, or NULL: plain memory is
+     * taken instead, at which nobody can look. Keeps errno. Called from several threads. */
+    void *(*take)(const struct trace_area *area);
+    /* Sets kind and name of an origin, whose operation is as in struct request_origin. */
+    void (*name)(uint32_t operation, struct trace_request_origin *origin);
+};
+
+/* Must be called before the first request, if at all. */
+void request_use_areas(const struct request_areas *areas);
+
+/* In the child of fork(), in which no other thread runs: all requests are forgotten, and the
+ * parent's areas are not touched any more. */
+void request_forked(void);
 
 /* Keeps the origin of a request that the program keeps at address. Where memory is exhausted it is
  * not kept, and what cannot be told from it is unknown from then on. */

@@ -629,6 +629,13 @@ static void completion_begin(struct completion *completion, const struct call *c
         label_origin(signature, request_origin(request_look(completion->handles[0], array)));
 }
 
+/* Shows the requests beside the call that is to complete them, which has begun. */
+static inline void completion_show(const struct completion *completion, const struct call *call)
+{
+    call_show_requests(call, completion->array,
+                       (size_t)completion->count * sizeof *completion->array);
+}
+
 /* The statuses to call with: the program's own, or ours where it wants none and we do. */
 static MPI_Status *completion_statuses(struct completion *completion, MPI_Status *statuses)
 {

@@ -9,26 +9,30 @@
 #define TRACE_SUFFIX ".sptrace"
 
 enum {
-    TRACE_MAJOR = 2, /* a reader refuses another major version */
+    TRACE_MAJOR = 3, /* a reader refuses another major version */
     TRACE_MINOR = 0, /* and skips what a newer minor version adds */
     TRACE_BYTE_ORDER = 0x01020304,
 
     TRACE_PAGE = 4096,
+    TRACE_ALIGN = 64 * 1024, /* the largest page of any machine: what is mapped begins at such */
     TRACE_SLOTS = 64,
     TRACE_WINDOW_MIN = 64 * 1024,
     TRACE_WINDOW_MAX = 4 * 1024 * 1024, /* that a reader takes; writers stay below */
     TRACE_WINDOW_MAGIC = 0x57505352, /* "RSPW" */
+    TRACE_AREA_MAGIC = 0x41505352,   /* "RSPA" */
+    TRACE_AREA_LARGEST = 256 * 1024, /* that writers take */
     TRACE_STATISTICS_SIZE = 256 * 1024,
     TRACE_COUNTED_OPERATIONS = 512,
 };
 
-/* Where the fixed parts lie. Windows follow one another from TRACE_WINDOW_OFFSET on. */
+/* Where the fixed parts lie. Windows and areas follow one another from TRACE_WINDOW_OFFSET on. */
 enum {
     TRACE_HEADER_OFFSET = 0,
     TRACE_STATE_OFFSET = TRACE_PAGE,
     TRACE_SLOT_OFFSET = 2 * TRACE_PAGE,
     TRACE_STATISTICS_OFFSET = 3 * TRACE_PAGE,
-    TRACE_WINDOW_OFFSET = TRACE_STATISTICS_OFFSET + TRACE_STATISTICS_SIZE,
+    TRACE_FIXED_SIZE = TRACE_STATISTICS_OFFSET + TRACE_STATISTICS_SIZE,
+    TRACE_WINDOW_OFFSET = (TRACE_FIXED_SIZE + TRACE_ALIGN - 1) / TRACE_ALIGN * TRACE_ALIGN,
 };
 
 enum trace_clock { CLOCK_SOURCE_MONOTONIC = 0, CLOCK_SOURCE_TSC = 1, CLOCK_SOURCE_CNTVCT = 2 };
@@ -109,7 +113,7 @@ struct trace_state {
     uint64_t init_end;       /* ticks */
     uint64_t finalize_start; /* ticks */
     uint32_t sync_sequence;  /* odd while last_sync changes */
-    uint32_t padding;
+    uint32_t hides_requests; /* 1: some requests in flight may be in no area */
     struct trace_sync last_sync;
     uint64_t closed_size; /* bytes of the file when it was closed: fewer now, and it was cut off */
 };
@@ -121,7 +125,10 @@ struct trace_slot {
     uint64_t start;     /* ticks: when it began, stored before signature; while signature is 0, since
                            when it is; 0: never in a call */
     uint64_t dropped;   /* events of this stream that found no room */
-    char reserved[40];
+    uint64_t array;       /* address of the requests that a call completes, */
+    uint64_t array_size;  /* its bytes, */
+    uint64_t array_start; /* and the start of that call: of another one they mean nothing */
+    char reserved[16];
 };
 
 /* Calls that were made when the trace took no more events, by what they were. Whatever is behind the
@@ -154,6 +161,46 @@ struct trace_window {
     struct trace_sync sync;
     int32_t thread_id; /* gettid() */
     uint32_t used;     /* bytes up to the last record's end, once the window is full; else 0 */
+};
+
+/* At the start of every area: memory of the process that lies in the file, so that it can be looked
+ * at. Between windows, with the same size and magic in the same places; entries follow. */
+struct trace_area {
+    uint32_t size;  /* bytes of the area, header included; written before anything later */
+    uint32_t magic; /* written when the rest of this header is valid */
+    uint32_t kind;  /* enum trace_area_kind; a reader skips those it does not know */
+    uint32_t entry_size; /* bytes; what is known of an entry is at its beginning */
+    uint32_t entry_count;
+    uint32_t first; /* number of the first entry, where entries have numbers */
+    char reserved[40];
+};
+
+enum trace_area_kind {
+    AREA_REQUESTS = 1, /* struct trace_request, in any order */
+    AREA_ORIGINS = 2,  /* struct trace_request_origin, by number; 0 is the unknown one */
+};
+
+/* A request that the program has and MPI has not given back yet. Changes at any time, member by
+ * member. */
+struct trace_request {
+    uint32_t handle_low, address_low; /* the handle, and where the program keeps it: 48 bits each */
+    uint16_t handle_high, address_high;
+    uint32_t origin; /* TRACE_REQUEST_*; 0: free */
+};
+
+enum {
+    TRACE_REQUEST_ORIGIN = (1 << 20) - 1, /* number of the origin */
+    TRACE_REQUEST_IN_FLIGHT = 1 << 24,
+    TRACE_REQUEST_SHARED = 1 << 25, /* others had the handle while it did: no request that still has
+                                       anything to do shares its handle */
+};
+
+/* The call that started a request. Complete before any request refers to it, and final. */
+struct trace_request_origin {
+    int64_t bytes; /* these as in a signature */
+    int32_t peer, tag, communicator;
+    uint32_t kind; /* enum mpi_kind */
+    char name[40]; /* ends in a zero byte */
 };
 
 /* A record is a varint tag and its payload. A zero byte where a tag would begin ends the window.
@@ -256,5 +303,8 @@ _Static_assert(TRACE_SLOTS * sizeof(struct trace_slot) <= TRACE_PAGE, "the slots
 _Static_assert(sizeof(struct trace_counted) == 48, "no padding in what is counted");
 _Static_assert(sizeof(struct trace_statistics) <= TRACE_STATISTICS_SIZE, "statistics fit their area");
 _Static_assert(sizeof(struct trace_window) == 56, "no padding in the window header");
+_Static_assert(sizeof(struct trace_area) == 64, "no padding in the area header");
+_Static_assert(sizeof(struct trace_request) == 16, "no padding in a request");
+_Static_assert(sizeof(struct trace_request_origin) == 64, "no padding in an origin");
 
 #endif

@@ -350,6 +350,12 @@ static bool name_is_good(const unsigned char *name, size_t length)
     return true;
 }
 
+bool trace_reader_is_name(const char *name, size_t size)
+{
+    size_t length = strnlen(name, size);
+    return length < size && name_is_good((const unsigned char *)name, length);
+}
+
 static uint64_t statistics_offset(const struct trace_reader *reader, size_t member, size_t size,
                                   uint32_t number)
 {
@@ -481,6 +487,12 @@ static int check_end(struct trace_reader *reader, struct error *err)
                      (unsigned long long)reader->size, (unsigned long long)state->closed_size);
 }
 
+/* Where what follows a window or an area begins. */
+static uint64_t behind(uint64_t offset, uint32_t size)
+{
+    return offset + (size + (uint64_t)TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+}
+
 /* Reads the header of the file's next window. 1: there it is; 0: none; -1: err. */
 static int next_header(struct trace_reader *reader, struct error *err)
 {
@@ -500,14 +512,36 @@ static int next_header(struct trace_reader *reader, struct error *err)
             return error_set(err, "%s: offset %llu: a window of %u bytes", reader->name,
                              (unsigned long long)offset, window->size);
         }
-        uint64_t pages = (window->size + (uint64_t)TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
-        reader->next_window = offset + pages;
+        reader->next_window = behind(offset, window->size);
         if (window->magic == TRACE_WINDOW_MAGIC)
             return 1;
+        if (window->magic == TRACE_AREA_MAGIC)
+            continue;
         if (window->magic != 0) /* else taken, but killed before its first record */
             return error_set(err, "%s: offset %llu: not a window", reader->name,
                              (unsigned long long)offset);
     }
+}
+
+bool trace_reader_area(struct trace_reader *reader, uint64_t *offset, struct trace_area *area)
+{
+    uint64_t at = *offset ? behind(*offset, area->size) : reader->header.window_offset;
+    for (;; at = behind(at, area->size)) {
+        if (at >= reader->size || read_at(reader, area, sizeof *area, at) != sizeof *area ||
+            area->size < sizeof(struct trace_window) || area->size > TRACE_WINDOW_MAX)
+            return false;
+        if (area->magic == TRACE_AREA_MAGIC && area->size >= sizeof *area &&
+            (uint64_t)area->entry_count * area->entry_size <= area->size - sizeof *area)
+            break;
+    }
+    *offset = at;
+    return true;
+}
+
+size_t trace_reader_read(struct trace_reader *reader, void *data, size_t size, uint64_t offset)
+{
+    ssize_t n = offset <= INT64_MAX ? read_at(reader, data, size, offset) : 0;
+    return n > 0 ? (size_t)n : 0;
 }
 
 /* Goes to the next window that can be read. 1: there it is; 0: none; -1: err. */

@@ -167,6 +167,16 @@ uint32_t trace_reader_unrecorded_count(struct trace_reader *reader);
 bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
                              struct trace_unrecorded *unrecorded);
 
+/* Goes to the next area of the file, from *offset on, which is that of the one in *area; 0: to the
+ * first. Its entries lie within its size. Independent of trace_reader_next. False: there is none. */
+bool trace_reader_area(struct trace_reader *reader, uint64_t *offset, struct trace_area *area);
+
+/* Whether the size bytes at name hold a terminated name of an operation. */
+bool trace_reader_is_name(const char *name, size_t size);
+
+/* Reads up to size bytes of the file as they are now; how many there were. */
+size_t trace_reader_read(struct trace_reader *reader, void *data, size_t size, uint64_t offset);
+
 /* Numbers of streams seen so far, and of bytes read from the file. */
 uint32_t trace_reader_stream_count(const struct trace_reader *reader);
 uint64_t trace_reader_bytes(const struct trace_reader *reader);

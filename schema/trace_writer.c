@@ -133,6 +133,11 @@ static void *window_memory(const struct trace_writer *writer, uint64_t offset, s
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+static uint64_t align(uint64_t offset)
+{
+    return (offset + TRACE_ALIGN - 1) / TRACE_ALIGN * TRACE_ALIGN;
+}
+
 static void fill_header(struct trace_header *header, const struct trace_header *identity)
 {
     *header = *identity;
@@ -177,18 +182,18 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
         errno = error;
         return -1;
     }
-    error = reserve(writer->fd, 0, TRACE_WINDOW_OFFSET);
+    error = reserve(writer->fd, 0, TRACE_FIXED_SIZE);
     writer->mapped = error == 0 && mapping_is_safe(writer->fd);
     if (error == EOPNOTSUPP || error == ENOSYS)
         error = 0;
     if (error)
         goto fail;
-    unsigned char *pages = window_memory(writer, 0, TRACE_WINDOW_OFFSET);
+    unsigned char *pages = window_memory(writer, 0, TRACE_FIXED_SIZE);
     if (!pages) {
         error = errno;
         goto fail;
     }
-    writer->file_size = TRACE_WINDOW_OFFSET;
+    writer->file_size = TRACE_FIXED_SIZE;
     writer->header = (struct trace_header *)(void *)pages;
     writer->state = (struct trace_state *)(void *)(pages + TRACE_STATE_OFFSET);
     writer->slots = (struct trace_slot *)(void *)(pages + TRACE_SLOT_OFFSET);
@@ -201,9 +206,9 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
     memcpy(&magic, TRACE_MAGIC, sizeof magic);
     __atomic_store_n((uint64_t *)(void *)writer->header->magic, magic, __ATOMIC_RELEASE);
     if (!writer->mapped) {
-        error = write_at(writer->fd, pages, TRACE_WINDOW_OFFSET, 0); /* and takes the space */
+        error = write_at(writer->fd, pages, TRACE_FIXED_SIZE, 0); /* and takes the space */
         if (error) {
-            munmap(pages, TRACE_WINDOW_OFFSET);
+            munmap(pages, TRACE_FIXED_SIZE);
             goto fail;
         }
     }
@@ -223,7 +228,7 @@ static void write_pages(struct trace_writer *writer)
 {
     if (writer->mapped)
         return;
-    size_t size = writer->statistics->counted_count ? TRACE_WINDOW_OFFSET : TRACE_STATISTICS_OFFSET;
+    size_t size = writer->statistics->counted_count ? TRACE_FIXED_SIZE : TRACE_STATISTICS_OFFSET;
     int error = write_at(writer->fd, writer->header, size, 0);
     if (error)
         stop(writer, stop_reason(error));
@@ -268,7 +273,9 @@ void trace_writer_close(struct trace_writer *writer)
     if (writer->statistics->counted_count == 0) /* what was reserved for them goes back */
         (void)fallocate(writer->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
+    lock_take(&writer->lock); /* a thread in its last call may be taking space */
     trace_writer_abandon(writer);
+    lock_give(&writer->lock);
 }
 
 void trace_writer_abandon(struct trace_writer *writer)
@@ -334,7 +341,7 @@ void trace_stream_close(struct trace_stream *stream)
     drop_next(stream);
     struct trace_window *window = (struct trace_window *)(void *)stream->window;
     uint32_t used = (uint32_t)(stream->cursor - stream->window);
-    uint32_t pages = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+    uint32_t size = (uint32_t)align(used);
     window->used = used;
     lock_take(&writer->lock);
     bool last = stream->window_offset + stream->window_size == writer->file_size;
@@ -342,8 +349,8 @@ void trace_stream_close(struct trace_stream *stream)
      * file-size limit, and that kills. */
     if (last &&
         (!writer->mapped || ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0)) {
-        window->size = pages; /* space behind the records went back */
-        writer->file_size = stream->window_offset + pages;
+        window->size = size; /* space behind the records went back */
+        writer->file_size = stream->window_offset + size;
     }
     lock_give(&writer->lock);
     trace_stream_flush(stream);
@@ -353,16 +360,15 @@ void trace_stream_close(struct trace_stream *stream)
     stream->run.at = NULL;
 }
 
-/* Takes the next window's place in the file and its memory. Its size is stored before any later
- * window can be: a reader that finds none there has reached the end. */
-static unsigned char *take_window(struct trace_stream *stream, uint32_t size, uint64_t *offset,
-                                  int *error)
+/* Takes the place behind everything in the file for a window or an area, and its memory. Its size,
+ * at the beginning of both, is stored before anything later can be taken: a reader that finds none
+ * there has reached the end. The writer's lock is held. */
+static unsigned char *take_place(struct trace_writer *writer, uint32_t size, uint64_t *offset,
+                                 int *error)
 {
-    struct trace_writer *writer = stream->writer;
     unsigned char *memory = NULL;
 
-    lock_take(&writer->lock);
-    *offset = (writer->file_size + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+    *offset = align(writer->file_size);
     *error = *offset + size > writer->size_limit ? E2BIG : 0;
     if (*error == 0 && writer->mapped)
         *error = reserve(writer->fd, *offset, size);
@@ -371,11 +377,49 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
         *error = memory ? 0 : errno;
     }
     if (memory) {
-        struct trace_window *window = (struct trace_window *)(void *)memory;
-        __atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
+        __atomic_store_n((uint32_t *)(void *)memory, size, __ATOMIC_RELEASE);
         writer->file_size = *offset + size;
     }
+    return memory;
+}
+
+static unsigned char *take_window(struct trace_stream *stream, uint32_t size, uint64_t *offset,
+                                  int *error)
+{
+    struct trace_writer *writer = stream->writer;
+    lock_take(&writer->lock);
+    unsigned char *memory = take_place(writer, size, offset, error);
     lock_give(&writer->lock);
+    return memory;
+}
+
+void *trace_writer_area(struct trace_writer *writer, const struct trace_area *area)
+{
+    unsigned char *memory = NULL;
+    int saved = errno, error;
+    uint64_t offset;
+
+    lock_take(&writer->lock);
+    if (writer->mapped && writer->fd >= 0 &&
+        writer->area_size + area->size <= writer->size_limit / 4)
+        memory = take_place(writer, area->size, &offset, &error);
+    if (memory)
+        writer->area_size += area->size;
+    else
+        __atomic_store_n(&writer->state->hides_requests, 1, __ATOMIC_RELEASE);
+    lock_give(&writer->lock);
+    errno = saved;
+    if (!memory)
+        return NULL;
+    struct trace_area *header = (struct trace_area *)(void *)memory;
+    TRACE_STORED();
+    header->kind = area->kind;
+    header->entry_size = area->entry_size;
+    header->entry_count = area->entry_count;
+    header->first = area->first;
+    TRACE_STORED();
+    __atomic_store_n(&header->magic, TRACE_AREA_MAGIC, __ATOMIC_RELEASE);
+    TRACE_STORED();
     return memory;
 }
 
@@ -561,6 +605,7 @@ void trace_stream_sync_state(struct trace_stream *stream)
     struct trace_sync sync;
     stream->writer->read_clocks(&sync);
     trace_writer_sync(stream->writer, &sync);
+    write_pages(stream->writer);
 }
 
 void trace_stream_sync(struct trace_stream *stream)
@@ -569,6 +614,7 @@ void trace_stream_sync(struct trace_stream *stream)
     unsigned char payload[sizeof sync];
     stream->writer->read_clocks(&sync);
     trace_writer_sync(stream->writer, &sync);
+    write_pages(stream->writer);
     memcpy(payload, &sync, sizeof sync);
     if (room_for(stream, sizeof payload))
         put_control(stream, TRACE_TAG_SYNC, payload, sizeof payload);

@@ -27,9 +27,10 @@ struct trace_writer {
     bool mapped;         /* windows are mappings of the file; else they are written when full */
     uint64_t size_limit; /* bytes this trace may grow to */
     uint64_t file_size;  /* reserved so far */
+    uint64_t area_size;  /* of that, areas */
     lock_t lock;         /* over file_size, stream_count and the state page's sync point */
     uint32_t stream_count;
-    struct trace_header *header; /* TRACE_WINDOW_OFFSET bytes: this and the next three */
+    struct trace_header *header; /* TRACE_FIXED_SIZE bytes: this and the next three */
     struct trace_state *state;
     struct trace_slot *slots;
     struct trace_statistics *statistics;
@@ -111,6 +112,12 @@ void trace_writer_close(struct trace_writer *writer);
 /* Closes the descriptor without touching the file: for the child after fork(). */
 void trace_writer_abandon(struct trace_writer *writer);
 
+/* Takes area->size bytes of the file, TRACE_ALIGN to TRACE_AREA_LARGEST, for an area and fills in its
+ * header. Returns the memory, zeroed behind the header, which stays valid for good, or NULL: the
+ * trace is not mapped, or closed, or has no room; areas get a quarter of what the trace may grow to.
+ * The trace then says that some requests are in no area. Takes the writer's lock. errno is kept. */
+void *trace_writer_area(struct trace_writer *writer, const struct trace_area *area);
+
 /* Sets up a stream of the calling thread; its first event's gap counts from ticks. A stream that
  * finds no room counts what it drops, like any other. */
 void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer, uint64_t ticks);
@@ -138,7 +145,8 @@ void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const
 /* Writes a sync point into the stream and the state page. */
 void trace_stream_sync(struct trace_stream *stream);
 
-/* Takes a sync point into the state page alone. */
+/* Takes a sync point into the state page alone. Both write out the fixed pages of a trace that is not
+ * mapped. */
 void trace_stream_sync_state(struct trace_stream *stream);
 
 /* Writes what a wildcard receive that the next event finishes really got; index: of its request in
@@ -238,6 +246,15 @@ static inline void trace_slot_show(struct trace_slot *slot, uint32_t signature, 
 {
     __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->signature, signature, __ATOMIC_RELEASE);
+}
+
+/* Shows which requests the call in flight, which began at start, is to complete. */
+static inline void trace_slot_show_requests(struct trace_slot *slot, const void *array, size_t size,
+                                            uint64_t start)
+{
+    slot->array = (uintptr_t)array;
+    slot->array_size = size;
+    __atomic_store_n(&slot->array_start, start, __ATOMIC_RELEASE);
 }
 
 /* Shows that no call is in flight since ticks. In the other order: a reader between both stores finds

@@ -8,8 +8,10 @@ EXTRA_DIST += $(bench_mpi_programs:=.c) tests/bench/ticks.h tests/bench/calls.py
 	tests/bench/worst.py
 
 EXTRA_PROGRAMS = tests/bench/clock_error tests/bench/request_cost
-tests_bench_request_cost_SOURCES = tests/bench/request_cost.c preload/pages.c preload/request.c
+tests_bench_request_cost_SOURCES = tests/bench/request_cost.c preload/clock.c preload/pages.c \
+	preload/request.c
 tests_bench_request_cost_CFLAGS = $(libscope_preload_la_CFLAGS)
+tests_bench_request_cost_LDADD = libtrace.la
 tests_bench_clock_error_SOURCES = tests/bench/clock_error.c merge/clock.c
 tests_bench_clock_error_LDADD = libtrace.la -lm
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times the table of requests: request_cost COUNT [one-handle]
+/* Times the table of requests: request_cost COUNT [one-handle] [in DIRECTORY]
  *
  * Keeps COUNT requests in flight, finishes one after another and starts a new one in its place.
  * Prints lines "NAME NANOSECONDS". Medians over batches: "pair", a start and a finish; "clocks",
  * two reads of the clock that stamps calls. Of single calls, from the first start to the last
  * finish, so that what the table does to grow is among them: "call-9999" (the 99.99th percentile)
  * and "call-max"; "idle-9999" and "idle-max" of as many calls that do nothing. Single calls are in
- * the thread's own time, or a busy machine would be all that shows.
+ * the thread's own time, or a busy machine would be all that shows. With `in DIRECTORY` the table lies
+ * in areas of a trace there, as it does in a program that is recorded.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 
 #include "preload/clock.h"
 #include "preload/request.h"
+#include "schema/trace_writer.h"
 
 enum { BATCH = 1000, BATCHES = 500, PAIRS = BATCH * BATCHES };
 
@@ -112,13 +115,46 @@ static void time_calls(void (*first)(size_t), void (*second)(size_t), const char
            samples[sample_count - 1]);
 }
 
+static struct trace_writer writer;
+
+static void *take_area(const struct trace_area *area)
+{
+    return trace_writer_area(&writer, area);
+}
+
+static void name_origin(uint32_t operation, struct trace_request_origin *entry)
+{
+    (void)operation;
+    strcpy(entry->name, "isend");
+}
+
+/* Lets the table lie in a trace; false if that cannot be. */
+static bool use_trace(const char *directory)
+{
+    struct trace_header header = {.world_size = 1};
+    struct error err;
+    int dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (trace_writer_create(&writer, dirfd, "rank-000000.sptrace", &header, UINT64_C(1) << 40,
+                            clock_read, &err) < 0 ||
+        !writer.mapped) {
+        fprintf(stderr, "request_cost: no mapped trace in %s\n", directory);
+        return false;
+    }
+    request_use_areas(&(struct request_areas){.take = take_area, .name = name_origin});
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     count = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     if (count == 0)
         return 64;
-    if (argc > 2)
-        stride = 0;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "one-handle") == 0)
+            stride = 0;
+        else if (strcmp(argv[i], "in") != 0 || ++i == argc || !use_trace(argv[i]))
+            return 64;
+    }
     size_t size = (2 * count + 2 * PAIRS) * sizeof *samples;
     places = malloc(8 * count);
     samples = malloc(size);

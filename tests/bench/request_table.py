@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of requests alone, with few and many in flight."""
+import tempfile
+
 import runs
+
+
+def run(program, *arguments):
+    """The results with the table in a trace, where it lies in a program that is recorded."""
+    with tempfile.TemporaryDirectory(prefix="scope-bench-") as directory:
+        return runs.run([program, *arguments, "in", directory])
 
 
 def report(program):
@@ -9,7 +17,7 @@ def report(program):
           f"{'p99.99 us (idle)':>20}{'longest us (idle)':>20}")
     for count in (1, 1000, 1000000):
         for kind in ([], ["one-handle"]):
-            results = [runs.run([program, count, *kind]) for _ in range(max(3, runs.ROUNDS // 2))]
+            results = [run(program, count, *kind) for _ in range(max(3, runs.ROUNDS // 2))]
             middle, best = runs.middle(results), runs.best(results)
             tail, longest = (f"{best[f'call-{name}'] / 1000:.1f} ({best[f'idle-{name}'] / 1000:.1f})"
                              for name in ("9999", "max"))

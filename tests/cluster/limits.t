@@ -29,18 +29,18 @@ for rank, count in zip(table["ranks"], table["counts"]) if table else ():
 print(*(" ".join(map(str, ranks[rank])) for rank in sorted(ranks)), sep="\n")' "$1"
 }
 
-limited max-trace=400K 4000 100000
+limited max-trace=580K 4000 100000
 is "$status" 0 "max-trace=: the program ends as ever"
 is "$(wc -l <"$results/err")" 1 "one line is printed"
 like "$err" '^scope-profile: 4 ranks \(4 stopped\), [0-9,]+ MPI calls -> .*; the traces stay in ' \
     "which says that the traces were full"
 passes "events and counted calls together are what the program did" agrees "$profile"
 is "$(recorded "$profile" | awk '$1 > 20000 && $2 > 20000' | wc -l)" 4 "there are both, on each rank"
-is "$(find scope-profile-*/ -name '*.sptrace' -size +335k -size -401k | wc -l)" 4 \
+is "$(find scope-profile-*/ -name '*.sptrace' -size +511k -size -581k | wc -l)" 4 \
     "no trace is larger than that"
 said=$(sp-merge -f scope-profile-*/ -o "$results/again.h5" 2>&1)
 for rank in 0 3; do
-    like "$said" "rank $rank: its trace was full \(39[0-9.]* KiB; max-trace= and max-run= set its limit\): \
+    like "$said" "rank $rank: its trace was full \(57[0-9.]* KiB; max-trace= and max-run= set its limit\): \
 [0-9]+ calls of [0-9.]+ s were counted, not recorded" "sp-merge says why, and how much: rank $rank"
 done
 like "$(sp-report "$profile")" 'Unrecorded +[0-9,]+ calls .* MPI_Send \(.* MPI_Waitall \(' \

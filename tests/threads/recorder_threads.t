@@ -20,9 +20,9 @@ mount -t ramfs none "$work/buffered" || echo "Bail out! no ramfs"
 # threads DIRECTORY NAME [WHAT]
 threads() {
     # While a trace that is not mapped is written, others go on in the pages that are part of it: as
-    # from a mapped one, a reader may see any mixture.
+    # from a mapped one, a reader may see any mixture. It takes a long history to tell who did that.
     echo race:write_pages >"$work/suppressions"
-    run TSAN_OPTIONS="suppressions=$work/suppressions print_suppressions=0" \
+    run TSAN_OPTIONS="suppressions=$work/suppressions print_suppressions=0 history_size=7" \
         "${top_builddir:?}/recorder_threads" "$1" "${@:3}" >"$work/output" 2>&1
     result $? "$2"
     sed 's/^#* */# /' "$work/output"

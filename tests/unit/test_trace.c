@@ -915,6 +915,34 @@ Test(trace, a_buffered_trace_has_what_was_flushed)
     }
 }
 
+/* What a rank does, and what it counts, is in the file about once a second. */
+Test(trace, a_buffered_trace_has_its_slots_and_counts_with_every_sync_point)
+{
+    static const struct counted_operation send = {KIND_POINT_TO_POINT, "send"};
+    const struct trace_signature signature = {.peer = 1};
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct trace_unrecorded unrecorded;
+    on("ramfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    void (*const syncs[])(struct trace_stream *) = {trace_stream_sync, trace_stream_sync_state};
+    for (uint32_t i = 0; i < 2; i++) {
+        trace_slot_show(stream.slot, 6 + i, 4711);
+        trace_statistics_add(writer.statistics,
+                             trace_statistics_place(writer.statistics, &writer.statistics_lock,
+                                                    &signature, &send, &send),
+                             10);
+        syncs[i](&stream);
+        struct trace_reader *reader = open_trace();
+        cr_expect_eq(trace_reader_slots(reader)[0].signature, 6 + i);
+        cr_assert(trace_reader_unrecorded(reader, 0, &unrecorded));
+        cr_expect_eq(unrecorded.count, 1 + i);
+        trace_reader_close(reader);
+    }
+    trace_writer_close(&writer);
+}
+
 Test(trace, a_killed_process_loses_nothing_it_had_finished)
 {
     enum { RECORDS = 50000 };
@@ -1070,7 +1098,7 @@ Test(trace, another_version_or_byte_order_is_refused)
     uint16_t major = TRACE_MAJOR + 1, good = TRACE_MAJOR;
     uint32_t order = 0x04030201, right = TRACE_BYTE_ORDER;
     patch(offsetof(struct trace_header, major), &major, sizeof major);
-    refused("trace format 3, this program reads 2");
+    refused("trace format 4, this program reads 3");
     patch(offsetof(struct trace_header, major), &good, sizeof good);
     patch(offsetof(struct trace_header, byte_order), &order, sizeof order);
     refused("byte order");
