@@ -99,6 +99,22 @@ char *last_calls_text(const struct rank *rank, const struct vocabulary *vocabula
     return NULL;
 }
 
+bool last_calls_tell_requests(const struct rank *rank, const struct vocabulary *vocabulary)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < rank->last_call_count; i++) {
+        const struct last_call *last = &rank->last_calls[i];
+        uint32_t request = rank->threads[last->thread].calls[last->call].request;
+        if (is_over(rank, last))
+            continue;
+        if (request == CALL_NO_REQUEST ||
+            !outstanding_is_told(vocabulary->operations.texts[request]))
+            return false;
+        told++;
+    }
+    return told > 0;
+}
+
 char *last_calls_place(const struct rank *rank)
 {
     char *text = NULL;

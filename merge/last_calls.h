@@ -16,6 +16,10 @@
 char *last_calls_text(const struct rank *rank, const struct vocabulary *vocabulary,
                       bool with_times);
 
+/* Whether last_calls_text tells the request that each of the calls waits for; false if there is no
+ * call. */
+bool last_calls_tell_requests(const struct rank *rank, const struct vocabulary *vocabulary);
+
 /* Returns "in " and rank->in_flight, or else "outside MPI for 12.3 s"; "" where that is not known.
  * To be freed; NULL if memory is out. */
 char *last_calls_place(const struct rank *rank);

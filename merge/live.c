@@ -355,6 +355,38 @@ static int decide_end(struct look *look)
     return 0;
 }
 
+/* Whether the call that a thread is in, or was when its rank died, tells what it waits for. */
+static bool tells_request(const struct live_thread *thread)
+{
+    return thread->call.call.operation && outstanding_is_told(thread->call.call.request);
+}
+
+/* Whether it waits for some that it does not tell. */
+static bool waits_for_requests(const struct live_thread *thread)
+{
+    return thread->state <= LIVE_POLLS && thread->call.call.operation &&
+           thread->call.call.request && !tells_request(thread);
+}
+
+/* Reads the requests of a rank that waits for some: of one that is busy they tell nothing, and they
+ * would change while they are read. */
+static int look_at_requests(struct look *look)
+{
+    struct live_rank *rank = look->rank;
+    bool is_wanted = rank->threads[0].state == LIVE_DEAD && !tells_request(&rank->threads[0]);
+    for (size_t i = 0; i < rank->thread_count; i++)
+        is_wanted |= waits_for_requests(&rank->threads[i]);
+    if (!is_wanted)
+        return 0;
+    if (outstanding_read(&rank->outstanding, look->reader) < 0)
+        return no_memory(look->err);
+    if (rank->outstanding && rank->outstanding->has_moved_on && look->end.of == END_UNSEEN) {
+        free(rank->outstanding);
+        rank->outstanding = NULL;
+    }
+    return 0;
+}
+
 /* --- one rank ----------------------------------------------------------------------------------
  */
 
@@ -424,9 +456,9 @@ static int finish_look(struct look *look)
     if (look->rank->thread_count > 0) /* that is known already */
         return 0;
     look_at_ends(look);
-    if (look_for_signatures(look) < 0 || decide_all(look) < 0)
+    if (look_for_signatures(look) < 0 || decide_all(look) < 0 || decide_end(look) < 0)
         return -1;
-    return decide_end(look);
+    return look_at_requests(look);
 }
 
 static void release_look(struct look *look)
@@ -440,11 +472,11 @@ static void release_look(struct look *look)
  */
 
 /* Now that all communicators are known they get job-wide numbers. */
-static void settle_calls(struct live *live)
+static int settle_calls(struct live *live)
 {
     const struct communicators *communicators = &live->vocabulary.communicators;
     for (size_t i = 0; i < live->rank_count; i++) {
-        const struct live_rank *rank = &live->ranks[i];
+        struct live_rank *rank = &live->ranks[i];
         for (size_t j = 0; j < rank->thread_count; j++) {
             struct flight *flight = &rank->threads[j].call;
             int64_t local = flight->call.communicator;
@@ -452,7 +484,12 @@ static void settle_calls(struct live *live)
             flight->world_peer = communicators_world_rank(communicators, rank->number, local,
                                                           flight->call.peer);
         }
+        outstanding_settle(rank->outstanding, communicators, rank->number);
+        rank->outstanding_text = outstanding_text(rank->outstanding);
+        if (!rank->outstanding_text)
+            return -1;
     }
+    return 0;
 }
 
 static int count_hosts(struct live *live)
@@ -517,16 +554,19 @@ int live_read(struct live *live, const struct run *run, const struct run_world *
         if (look_at_batch(live, run, world, first, left < batch ? left : batch, now_ns, err) < 0)
             return -1;
     }
-    if (communicators_settle(&live->vocabulary.communicators) < 0 || count_hosts(live) < 0)
+    if (communicators_settle(&live->vocabulary.communicators) < 0 || count_hosts(live) < 0 ||
+        settle_calls(live) < 0)
         return no_memory(err);
-    settle_calls(live);
     return 0;
 }
 
 void live_release(struct live *live)
 {
-    for (size_t i = 0; live->ranks && i < live->rank_count; i++)
+    for (size_t i = 0; live->ranks && i < live->rank_count; i++) {
         free(live->ranks[i].threads);
+        free(live->ranks[i].outstanding);
+        free(live->ranks[i].outstanding_text);
+    }
     free(live->ranks);
     names_release(&live->vocabulary.operations);
     communicators_release(&live->vocabulary.communicators);

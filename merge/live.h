@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "merge/flight.h"
+#include "merge/outstanding.h"
 #include "merge/rank.h"
 #include "merge/run.h"
 #include "schema/error.h"
@@ -42,6 +43,9 @@ struct live_rank {
     char host[sizeof((struct trace_header *)0)->host];
     struct live_thread *threads; /* all that are in a call; else the one that was last, alone */
     size_t thread_count;         /* not 0; of a dead rank 1 */
+    struct outstanding *outstanding; /* requests, where a thread waits for any, or the rank is dead;
+                                        NULL: nothing is known */
+    char *outstanding_text;          /* likewise, in words, as of outstanding_text */
     uint32_t stopped;            /* enum trace_stop: what came since is not known */
     int64_t behind_ns;           /* how old is what a buffered trace tells; -1: it is mapped */
     int64_t ahead_ns;            /* how far its host's clock is ahead of ours, at least; or 0 */

@@ -82,6 +82,36 @@ static struct json_object *thread_object(const struct live_thread *thread)
     return object;
 }
 
+static struct json_object *outstanding_array(const struct outstanding *outstanding)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < outstanding->count; i++) {
+        const struct outstanding_row *row = &outstanding->rows[i];
+        struct json_object *object = json_object_new_object();
+        set(object, "operation", json_object_new_string(row->is.operation.name));
+        set(object, "bytes", json_object_new_int64(row->is.bytes));
+        set(object, "peer", json_object_new_int64(row->is.peer));
+        set(object, "tag", json_object_new_int64(row->is.tag));
+        set(object, "comm", json_object_new_int64(row->communicator));
+        set(object, "world_peer", json_object_new_int64(row->world_peer));
+        set(object, "count", json_object_new_int64((int64_t)row->is.count));
+        set(object, "waited", json_object_new_boolean(row->is.is_waited));
+        set(object, "completed", json_object_new_boolean(row->is.has_completed));
+        json_object_array_add(array, object);
+    }
+    return array;
+}
+
+/* Requests that a call waits for, or a dead rank had; null where nothing is known of such. */
+static void set_outstanding(struct json_object *object, const struct live_rank *rank)
+{
+    const struct outstanding *outstanding = rank->outstanding;
+    set(object, "outstanding", outstanding ? outstanding_array(outstanding) : NULL);
+    set(object, "outstanding_others",
+        outstanding ? json_object_new_int64((int64_t)outstanding->others) : NULL);
+    set(object, "outstanding_text", text_or_null(outstanding ? rank->outstanding_text : NULL));
+}
+
 static struct json_object *rank_object(const struct live_rank *rank)
 {
     struct json_object *object = json_object_new_object(), *threads = json_object_new_array();
@@ -90,6 +120,7 @@ static struct json_object *rank_object(const struct live_rank *rank)
     set(object, "rank", json_object_new_int64(rank->number));
     set(object, "host", json_object_new_string(rank->host));
     set(object, "threads", threads);
+    set_outstanding(object, rank);
     set(object, "trace_is_full", json_object_new_boolean(rank->stopped != STOP_NONE));
     set(object, "trace_age_ns", time_or_null(rank->behind_ns));
     set(object, "clock_ahead_ns", json_object_new_int64(rank->ahead_ns));

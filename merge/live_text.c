@@ -244,6 +244,8 @@ static void print_thread(FILE *stream, const struct live_rank *rank,
 static void print_remarks(FILE *stream, const struct live_rank *rank)
 {
     char age[DURATION_SIZE];
+    if (rank->outstanding_text[0])
+        fprintf(stream, "; outstanding: %s", rank->outstanding_text);
     if (rank->behind_ns >= 0)
         fprintf(stream, "; as of %s ago, when its trace was last written",
                 duration_print(rank->behind_ns, age));

@@ -24,6 +24,7 @@ libmerge_la_SOURCES = \
 	merge/members.c merge/members.h \
 	merge/metadata.c merge/metadata.h \
 	merge/names.c merge/names.h \
+	merge/outstanding.c merge/outstanding.h \
 	merge/pauses.c merge/pauses.h \
 	merge/progress.c merge/progress.h \
 	merge/publish.c merge/publish.h \

@@ -119,7 +119,7 @@ static int write_health(const struct metadata *metadata, struct profile_writer *
     uint64_t counts[RANK_MISSING + 1] = {0}, dropped = 0;
     for (size_t i = 0; i < metadata->rank_count; i++) {
         counts[metadata->ranks[i].state]++;
-        dropped += metadata->ranks[i].dropped;
+        dropped = rank_add_dropped(dropped, metadata->ranks[i].dropped);
     }
     counts[RANK_MISSING] = metadata->missing;
     static const struct {

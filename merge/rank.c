@@ -330,6 +330,11 @@ static void note_last_call(const struct scan *scan, const struct trace_slot *slo
         rank->last_calls[rank->last_call_count++] = last;
 }
 
+uint64_t rank_add_dropped(uint64_t left, uint64_t right)
+{
+    return left > INT64_MAX - right || right > INT64_MAX ? INT64_MAX : left + right;
+}
+
 /* Slots tell what did not become an event: calls under way, and calls that found no room. */
 static int read_slots(const struct scan *scan)
 {
@@ -342,7 +347,7 @@ static int read_slots(const struct scan *scan)
     for (uint32_t i = 0; i < rank->header.slot_count; i++) {
         if (slots[i].stream == 0)
             continue;
-        rank->dropped += slots[i].dropped;
+        rank->dropped = rank_add_dropped(rank->dropped, slots[i].dropped);
         if (ended)
             continue;
         /* A call that began before the last sign of life is no later one; a wild number is none. */
@@ -379,6 +384,9 @@ static int finish(const struct scan *scan)
     struct rank *rank = scan->rank;
     if (read_slots(scan) < 0)
         return -1;
+    if (rank->state_page.phase != PHASE_CLOSED &&
+        outstanding_read(&rank->outstanding, scan->reader) < 0)
+        return no_memory(scan);
     if (add_sync(scan, &rank->header.first_sync) < 0)
         return -1;
     if (rank->state_page.last_sync.ticks && add_sync(scan, &rank->state_page.last_sync) < 0)
@@ -465,6 +473,8 @@ void rank_release(struct rank *rank)
     free(rank->last_calls);
     free(rank->in_flight);
     rank_forget_traffic(rank);
+    free(rank->outstanding);
+    free(rank->outstanding_text);
     tally_release(&rank->failures);
     clock_release(&rank->clock);
 }

@@ -11,6 +11,7 @@
 #include "merge/communicators.h"
 #include "merge/lane.h"
 #include "merge/names.h"
+#include "merge/outstanding.h"
 #include "merge/rank_end.h"
 #include "merge/tally.h"
 #include "schema/error.h"
@@ -87,12 +88,15 @@ struct rank {
     size_t last_call_count;
     uint64_t outside_since; /* ticks, of the last thread that left MPI; 0: not known */
 
+    struct outstanding *outstanding; /* of a rank that did not come to its end; NULL: nothing */
+
     int host;          /* in the merge's hosts */
     int64_t offset_ns; /* from the host's CLOCK_MONOTONIC to the file's timeline */
 
     struct rank_end end; /* these two are known once hosts are aligned */
     char end_text[RANK_END_TEXT];
     char *in_flight; /* the last calls as of last_calls_text, once communicators are settled */
+    char *outstanding_text; /* likewise, as of outstanding_text */
 
     /* The second pass adds these. */
     struct tally failures; /* by region of the fold and error class */
@@ -133,6 +137,10 @@ static inline bool rank_is_usable(const struct rank *rank)
 
 /* The time of ticks on the file's timeline. */
 int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint);
+
+/* The sum of two numbers of dropped calls, which a hostile trace may make as large as it likes; it
+ * stays within an int64_t. */
+uint64_t rank_add_dropped(uint64_t left, uint64_t right);
 
 void rank_release(struct rank *rank);
 

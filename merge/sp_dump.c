@@ -16,6 +16,7 @@
 
 #include "merge/clock.h"
 #include "merge/live_view.h"
+#include "merge/outstanding.h"
 #include "schema/region_label.h"
 #include "schema/streams.h"
 #include "schema/trace_reader.h"
@@ -437,6 +438,20 @@ static void print_in_flight(struct dump *dump)
     }
 }
 
+/* The requests that the rank had not got back. Communicators have the numbers of the trace. */
+static void print_outstanding(const struct dump *dump)
+{
+    struct outstanding *outstanding;
+    if (trace_reader_state(dump->reader)->phase == PHASE_CLOSED ||
+        outstanding_read(&outstanding, dump->reader) < 0)
+        return;
+    char *text = outstanding_text(outstanding);
+    if (text && text[0])
+        printf("%16s %12s      %s\n", "", "outstanding", text);
+    free(text);
+    free(outstanding);
+}
+
 /* The calls that were counted where there was no room for their events. */
 static void print_unrecorded(struct dump *dump)
 {
@@ -492,6 +507,7 @@ static int dump_trace(const struct settings *settings, const char *path)
     status = print_records(&dump, settings->limit);
     if (settings->limit == UINT64_MAX) {
         print_in_flight(&dump);
+        print_outstanding(&dump);
         print_unrecorded(&dump);
     }
 done:

@@ -56,6 +56,17 @@ static const char *when(const struct rank *rank)
     return WIFSIGNALED(rank->end.status) ? "when it was " : "when it ";
 }
 
+/* "; outstanding: irecv from 1 (tag 7)"; "" where nothing is told. To be freed; NULL if memory is
+ * out. */
+static char *describe_outstanding(const struct rank *rank)
+{
+    char *text;
+    bool has_some = rank->outstanding_text && rank->outstanding_text[0];
+    int length = asprintf(&text, "%s%s", has_some ? "; outstanding: " : "",
+                          has_some ? rank->outstanding_text : "");
+    return length < 0 ? NULL : text;
+}
+
 /* "in mpi:recv from 1 (tag 7) for 31.2 s when it was killed by signal 11 (SIGSEGV), 45.0 s after
  * the start", if the end is known and no normal one. To be freed; NULL if not, or no memory. */
 static char *describe_end(const struct rank *rank, const char *place)
@@ -72,7 +83,7 @@ static char *describe_end(const struct rank *rank, const char *place)
 /* A rank without MPI_Finalize: how it ended; or else how far its trace goes, and how long others
  * lived after that. */
 static void tell_cut_off(const struct merge *merge, const struct rank *rank, const char *place,
-                         const char *end)
+                         const char *end, const char *outstanding)
 {
     char time[DURATION_SIZE];
     size_t hint = 0;
@@ -81,14 +92,14 @@ static void tell_cut_off(const struct merge *merge, const struct rank *rank, con
     int64_t left_ns = merge->timeline.end_ns - last_ns;
     bool is_in = rank->in_flight[0] != '\0', is_alone = !is_in || left_ns < 1000000;
     if (end)
-        losses_add(merge->losses, "rank %" PRIu32 ": %s", number, end);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s", number, end, outstanding);
     else
         losses_add(merge->losses,
                    "rank %" PRIu32
-                   ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record%s%s",
+                   ": trace ends at %.3f s without MPI_Finalize%s%s, no exit record%s%s%s",
                    number, 1e-9 * (double)last_ns, is_in ? ", rank was " : "",
                    is_in ? place : "", is_alone ? "" : "; other ranks go on for ",
-                   is_alone ? "" : duration_print(left_ns, time));
+                   is_alone ? "" : duration_print(left_ns, time), outstanding);
 }
 
 static void tell_loss(const struct merge *merge, const struct rank *rank)
@@ -99,7 +110,9 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
     char *known = rank_is_usable(rank) ? last_calls_place(rank) : NULL;
     const char *place = known ? known : "";
     char *end = describe_end(rank, place);
+    char *requests = describe_outstanding(rank);
     const char *separator = end ? "; " : "", *told = end ? end : "";
+    const char *outstanding = requests ? requests : "";
     switch (rank->state) {
     case RANK_COMPLETE:
     case RANK_MISSING:
@@ -108,18 +121,21 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
         losses_add(merge->losses, "%s/%s", world, rank->problem.text);
         break;
     case RANK_DAMAGED:
-        losses_add(merge->losses, "rank %" PRIu32 ": %s/%s: merged without what follows there%s%s",
-                   number, world, rank->problem.text, separator, told);
+        losses_add(merge->losses,
+                   "rank %" PRIu32 ": %s/%s: merged without what follows there%s%s%s",
+                   number, world, rank->problem.text, separator, told, outstanding);
         break;
     case RANK_STOPPED:
         unrecorded_tell(rank, unrecorded);
-        losses_add(merge->losses, "rank %" PRIu32 ": %s%s%s", number, unrecorded, separator, told);
+        losses_add(merge->losses, "rank %" PRIu32 ": %s%s%s%s", number, unrecorded, separator, told,
+                   outstanding);
         break;
     case RANK_CUT_OFF:
-        tell_cut_off(merge, rank, place, end);
+        tell_cut_off(merge, rank, place, end, outstanding);
     }
     free(known);
     free(end);
+    free(requests);
 }
 
 /* Whether the world's traces are of several hosts. */
@@ -198,7 +214,10 @@ static int settle_last_calls(struct merge *merge)
         struct rank *rank = &merge->ranks[i];
         rank->in_flight =
             rank_is_usable(rank) ? last_calls_text(rank, &merge->vocabulary, true) : strdup("");
-        if (!rank->in_flight)
+        outstanding_settle(rank->outstanding, &merge->vocabulary.communicators, rank->header.rank);
+        bool is_told = last_calls_tell_requests(rank, &merge->vocabulary);
+        rank->outstanding_text = outstanding_text(is_told ? NULL : rank->outstanding);
+        if (!rank->in_flight || !rank->outstanding_text)
             return no_memory(merge);
     }
     return 0;
@@ -265,6 +284,7 @@ static void describe_rank(const struct rank *rank, uint32_t number, struct profi
         .end_status = rank->end.status,
         .end_ns = rank->end.ns,
         .in_flight = rank->in_flight,
+        .outstanding = rank->outstanding_text,
         .clock_offset_ns = usable ? rank->offset_ns : 0,
     };
 }
@@ -280,6 +300,7 @@ static void describe_missing(uint32_t number, struct profile_rank *row)
         .end_status = -1,
         .end_ns = -1,
         .in_flight = "",
+        .outstanding = "",
     };
 }
 
@@ -382,6 +403,55 @@ static int write_pauses(const struct merge *merge, struct profile_writer *writer
             rows[count++] = rank->pauses[j];
     }
     int status = profile_writer_pauses(writer, rows, count, merge->err);
+    free(rows);
+    return status;
+}
+
+/* The rows of a rank, and one more for what they leave out; how many. */
+static size_t describe_requests(const struct rank *rank, struct profile_outstanding *rows)
+{
+    const struct outstanding *outstanding = rank->outstanding;
+    size_t count = 0;
+    for (size_t i = 0; outstanding && i < outstanding->count; i++) {
+        const struct outstanding_row *row = &outstanding->rows[i];
+        rows[count++] = (struct profile_outstanding){
+            .rank = rank->header.rank,
+            .operation = row->is.operation.name,
+            .bytes = row->is.bytes,
+            .peer = row->is.peer,
+            .tag = row->is.tag,
+            .communicator = row->communicator,
+            .count = row->is.count,
+            .is_waited = row->is.is_waited,
+            .has_completed = row->is.has_completed,
+        };
+    }
+    if (outstanding && (outstanding->others > 0 || outstanding->is_incomplete))
+        rows[count++] = (struct profile_outstanding){.rank = rank->header.rank,
+                                                     .operation = "others",
+                                                     .bytes = -1,
+                                                     .peer = PEER_NONE,
+                                                     .tag = -1,
+                                                     .communicator = -1,
+                                                     .count = outstanding->others};
+    return count;
+}
+
+static int write_outstanding(const struct merge *merge, struct profile_writer *writer)
+{
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        const struct outstanding *outstanding = merge->ranks[i].outstanding;
+        room += outstanding ? outstanding->count + 1 : 0;
+    }
+    if (room == 0)
+        return 0;
+    struct profile_outstanding *rows = calloc(room, sizeof(*rows));
+    if (!rows)
+        return no_memory(merge);
+    for (size_t i = 0; i < merge->rank_count; i++)
+        count += describe_requests(&merge->ranks[i], &rows[count]);
+    int status = profile_writer_outstanding(writer, rows, count, merge->err);
     free(rows);
     return status;
 }
@@ -489,7 +559,7 @@ static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
     if (write_events(merge, writer) < 0 || write_ranks(merge, writer) < 0 ||
         write_metadata(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
-        write_pauses(merge, writer) < 0 ||
+        write_pauses(merge, writer) < 0 || write_outstanding(merge, writer) < 0 ||
         timeline_write(&merge->timeline, merge->ranks, merge->rank_count, writer, merge->err) < 0)
         return -1;
     return write_threads(merge, writer);

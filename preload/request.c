@@ -94,7 +94,7 @@ static inline uint32_t hash_node(const struct node *node)
     return node->is.origin & OLDEST ? mix(handle) : hash_place(handle, node_address(node));
 }
 
-/* --- memory that others look at ---------------------------------------------------------------- */
+/* --- memory that others look at --------------------------------------------------------------- */
 
 /* Entries that are kept in areas of the trace, and in plain memory where there are none. */
 struct kept {
@@ -602,7 +602,7 @@ const struct request_origin *request_origin(uint32_t id)
     return &__atomic_load_n(&origins, __ATOMIC_ACQUIRE)[id].is;
 }
 
-/* --- the child of fork() ----------------------------------------------------------------------- */
+/* --- the child of fork() ---------------------------------------------------------------------- */
 
 static void forget_all(struct shard *shard)
 {

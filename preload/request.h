@@ -41,8 +41,8 @@ void request_use_threads(void);
 
 /* Where requests and their origins are kept for others to look at. */
 struct request_areas {
-    /* Returns zeroed memory of area->size bytes, which begins with the area, or NULL: plain memory is
-     * taken instead, at which nobody can look. Keeps errno. Called from several threads. */
+    /* Returns zeroed memory of area->size bytes, which begins with the area, or NULL: plain memory
+     * is taken instead, at which nobody can look. Keeps errno. Called from several threads. */
     void *(*take)(const struct trace_area *area);
     /* Sets kind and name of an origin, whose operation is as in struct request_origin. */
     void (*name)(uint32_t operation, struct trace_request_origin *origin);

@@ -116,6 +116,8 @@ static struct json_object *ends_array(const struct summary *summary)
         set(object, "end", json_object_new_string(end->text));
         set(object, "end_status", end->status < 0 ? NULL : json_object_new_int64(end->status));
         set(object, "end_ns", end->ns < 0 ? NULL : json_object_new_int64(end->ns));
+        set(object, "in_flight", json_object_new_string(end->in_flight));
+        set(object, "outstanding", json_object_new_string(end->outstanding));
         json_object_array_add(array, object);
     }
     return array;

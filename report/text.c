@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A report as text, for people. */
+#define _GNU_SOURCE
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static const char *print_share(double share, char cell[static CELL])
 /* --- the head ----------------------------------------------------------------------------------
  */
 
-enum { TITLE = 12, SENTENCE = 1024, FUNCTIONS_SHOWN = 8 };
+enum { TITLE = 12, SENTENCE = 1024, FUNCTIONS_SHOWN = 8, OUTSTANDING_SHOWN = 8 };
 
 /* Adds to a sentence; what does not fit is cut. */
 static void add(char sentence[static SENTENCE], const char *format, ...)
@@ -136,11 +137,39 @@ static void print_health(FILE *out, const struct profile *profile, const struct 
         print_sentence(out, "Losses", sentence, layout);
 }
 
+/* A line for each rank that had requests outstanding where it ended, while they are few. */
+static void print_outstanding(FILE *out, const struct summary *summary,
+                              const struct text_layout *layout)
+{
+    size_t shown = 0, left = 0;
+    for (size_t i = 0; i < summary->end_count; i++) {
+        const struct profile_end *end = summary->ends[i];
+        char *sentence;
+        if (!end->outstanding[0])
+            continue;
+        if (shown == OUTSTANDING_SHOWN) {
+            left++;
+            continue;
+        }
+        bool is_in = end->in_flight[0] != '\0';
+        int length = asprintf(&sentence, "rank %" PRIu32 ": %s%s%soutstanding: %s", end->rank,
+                              is_in ? "in " : "", end->in_flight, is_in ? "; " : "",
+                              end->outstanding);
+        if (length < 0)
+            return;
+        print_sentence(out, shown++ ? "" : "Requests", sentence, layout);
+        free(sentence);
+    }
+    if (left > 0)
+        fprintf(out, "%-*sand %zu more ranks\n", TITLE, "", left);
+}
+
 static void print_ends(FILE *out, const struct summary *summary, const struct text_layout *layout)
 {
     char sentence[RANK_GROUPS_SENTENCE];
     if (ends_sentence(summary->ends, summary->end_count, sentence))
         print_sentence(out, "Ends", sentence, layout);
+    print_outstanding(out, summary, layout);
 }
 
 static void print_size(FILE *out, const struct profile *profile, const struct summary *summary,

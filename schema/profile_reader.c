@@ -696,6 +696,14 @@ static int read_column_texts(const struct source *source, const char *path, uint
                : damaged(source, path, "has another number of rows than its table", err);
 }
 
+/* The same of a column that older files do not have. */
+static int read_added_texts(const struct source *source, const char *path, uint64_t expected,
+                            char ***texts, size_t *count, struct error *err)
+{
+    return path_exists(source, path) ? read_column_texts(source, path, expected, texts, count, err)
+                                     : 0;
+}
+
 /* A table of counted calls at path, in three columns of numbers and one of regions. */
 static int read_counts(const struct source *source, const char *path,
                        const struct number_plan plan[static 3], const char *regions,
@@ -794,11 +802,17 @@ static int read_ends(const struct source *source, struct profile *profile, struc
         read_column_texts(source, "/scope_profile/ranks/state", rows.count, &profile->end_states,
                           &profile->state_count, err) < 0 ||
         read_column_texts(source, "/scope_profile/ranks/end", rows.count, &profile->end_texts,
-                          &profile->end_count, err) < 0)
+                          &profile->end_count, err) < 0 ||
+        read_added_texts(source, "/scope_profile/ranks/in_flight", rows.count, &profile->end_calls,
+                         &profile->call_count, err) < 0 ||
+        read_added_texts(source, "/scope_profile/ranks/outstanding", rows.count,
+                         &profile->end_requests, &profile->request_count, err) < 0)
         return -1;
     for (size_t i = 0; i < profile->end_count; i++) {
         profile->ends[i].state = profile->end_states[i];
         profile->ends[i].text = profile->end_texts[i];
+        profile->ends[i].in_flight = profile->end_calls ? profile->end_calls[i] : "";
+        profile->ends[i].outstanding = profile->end_requests ? profile->end_requests[i] : "";
     }
     return 0;
 }
@@ -869,6 +883,8 @@ void profile_release(struct profile *profile)
     free_texts(profile->failed_regions, profile->failed_count);
     free_texts(profile->end_states, profile->state_count);
     free_texts(profile->end_texts, profile->end_count);
+    free_texts(profile->end_calls, profile->call_count);
+    free_texts(profile->end_requests, profile->request_count);
     for (size_t i = 0; i < profile->attribute_count; i++) {
         free(profile->attributes[i].name);
         free(profile->attributes[i].text);

@@ -48,7 +48,8 @@ struct profile {
     size_t pause_count;
     struct profile_end *ends;
     size_t end_count, state_count; /* equal */
-    char **end_states, **end_texts; /* what the rows point to */
+    char **end_states, **end_texts, **end_calls, **end_requests; /* what the rows point to */
+    size_t call_count, request_count;
 };
 
 /* Returns 0 and *profile, to be given to profile_release, or -1 and err, which names the file. In

@@ -47,12 +47,25 @@ struct profile_pause {
     int64_t start_ns, duration_ns;
 };
 
+/* Requests that a rank had outstanding, of which the same is told: a row of
+ * /scope_profile/outstanding. */
+struct profile_outstanding {
+    uint32_t rank;
+    const char *operation; /* that started them; "unknown"; "others": more than there are rows */
+    int64_t bytes;
+    int32_t peer, tag;
+    int64_t communicator; /* job-wide */
+    uint64_t count;
+    uint32_t is_waited, has_completed; /* 1: as of struct trace_outstanding */
+};
+
 /* How a rank ended: what a row of /scope_profile/ranks says of it. */
 struct profile_end {
     uint32_t rank;
     const char *state, *text; /* "complete", "normal"; "cut off", "exit status 3 ..." */
     int32_t status;           /* as waitpid(2) has it; -1 unknown */
     int64_t ns;               /* -1 unknown */
+    const char *in_flight, *outstanding; /* in words; "" where there is nothing */
 };
 
 /* The sum of two times; wraps where a hostile file makes it overflow, which real ones are far from.

@@ -597,6 +597,7 @@ PICK(rank_end, struct profile_rank, const char *, end)
 PICK(rank_end_status, struct profile_rank, int32_t, end_status)
 PICK(rank_end_ns, struct profile_rank, int64_t, end_ns)
 PICK(rank_in_flight, struct profile_rank, const char *, in_flight)
+PICK(rank_outstanding, struct profile_rank, const char *, outstanding)
 PICK(rank_offset, struct profile_rank, int64_t, clock_offset_ns)
 
 int profile_writer_ranks(struct profile_writer *writer, const struct profile_rank *ranks,
@@ -617,6 +618,7 @@ int profile_writer_ranks(struct profile_writer *writer, const struct profile_ran
         {"end_status", I32, pick_rank_end_status},
         {"end_ns", I64, pick_rank_end_ns},
         {"in_flight", TEXT, pick_rank_in_flight},
+        {"outstanding", TEXT, pick_rank_outstanding},
         {"clock_offset_ns", I64, pick_rank_offset},
     };
     return write_table(writer, "/scope_profile/ranks", plan, COUNT_OF(plan), ranks, count, err);
@@ -785,6 +787,35 @@ int profile_writer_pauses(struct profile_writer *writer, const struct profile_pa
         {"duration_ns", I64, pick_pause_duration},
     };
     return write_table(writer, "/scope_profile/pauses", plan, COUNT_OF(plan), pauses, count, err);
+}
+
+PICK(outstanding_rank, struct profile_outstanding, uint32_t, rank)
+PICK(outstanding_operation, struct profile_outstanding, const char *, operation)
+PICK(outstanding_bytes, struct profile_outstanding, int64_t, bytes)
+PICK(outstanding_peer, struct profile_outstanding, int32_t, peer)
+PICK(outstanding_tag, struct profile_outstanding, int32_t, tag)
+PICK(outstanding_communicator, struct profile_outstanding, int64_t, communicator)
+PICK(outstanding_count, struct profile_outstanding, uint64_t, count)
+PICK(outstanding_waited, struct profile_outstanding, uint32_t, is_waited)
+PICK(outstanding_completed, struct profile_outstanding, uint32_t, has_completed)
+
+int profile_writer_outstanding(struct profile_writer *writer,
+                               const struct profile_outstanding *outstanding, size_t count,
+                               struct error *err)
+{
+    static const struct column_plan plan[] = {
+        {"ranks", U32, pick_outstanding_rank},
+        {"operations", TEXT, pick_outstanding_operation},
+        {"bytes", I64, pick_outstanding_bytes},
+        {"peers", I32, pick_outstanding_peer},
+        {"tags", I32, pick_outstanding_tag},
+        {"comms", I64, pick_outstanding_communicator},
+        {"counts", U64, pick_outstanding_count},
+        {"waited", U32, pick_outstanding_waited},
+        {"completed", U32, pick_outstanding_completed},
+    };
+    return write_table(writer, "/scope_profile/outstanding", plan, COUNT_OF(plan), outstanding,
+                       count, err);
 }
 
 /* --- the end -----------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ struct profile_rank {
     int32_t end_status;      /* as waitpid(2) has it; -1 unknown */
     int64_t end_ns;          /* when; -1 unknown */
     const char *in_flight;   /* the calls it did not come back from, in words */
+    const char *outstanding; /* the requests it had not got back, in words */
     int64_t clock_offset_ns; /* what was added to the rank's CLOCK_MONOTONIC */
 };
 
@@ -129,6 +130,9 @@ int profile_writer_unrecorded(struct profile_writer *writer, const struct profil
                               size_t count, struct error *err);
 int profile_writer_failed(struct profile_writer *writer, const struct profile_failed *failed,
                           size_t count, struct error *err);
+int profile_writer_outstanding(struct profile_writer *writer,
+                               const struct profile_outstanding *outstanding, size_t count,
+                               struct error *err);
 int profile_writer_pauses(struct profile_writer *writer, const struct profile_pause *pauses,
                           size_t count, struct error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The requests that a rank has outstanding, as its trace tells: started, and not given back yet.
  *
- * MPI gives a request back when a call that completes it returns. One that a call in flight waits for
- * may have completed before, among others that have not: that is seen only where MPI gave it the
- * handle of all that complete at once.
+ * MPI gives a request back when a call that completes it returns. One that a call in flight waits
+ * for may have completed before, among others that have not: that is seen only where MPI gave it
+ * the handle of all that complete at once.
  */
 #ifndef SCOPE_TRACE_OUTSTANDING_H
 #define SCOPE_TRACE_OUTSTANDING_H
@@ -36,8 +36,8 @@ struct trace_outstanding_list {
 };
 
 /* Reads the list for the calls in flight as of open. A request that was being started or given back
- * when the rank died, or is while this reads, may be missing, twice there, or wrong. Returns 0, or -1
- * if memory is out. */
+ * when the rank died, or is while this reads, may be missing, twice there, or wrong. Returns 0, or
+ * -1 if memory is out. */
 int trace_outstanding_read(struct trace_reader *reader, struct trace_outstanding_list *list);
 
 #endif

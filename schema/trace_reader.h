@@ -168,7 +168,8 @@ bool trace_reader_unrecorded(struct trace_reader *reader, uint32_t number,
                              struct trace_unrecorded *unrecorded);
 
 /* Goes to the next area of the file, from *offset on, which is that of the one in *area; 0: to the
- * first. Its entries lie within its size. Independent of trace_reader_next. False: there is none. */
+ * first. Its entries lie within its size. Independent of trace_reader_next. False: there is no
+ * more. */
 bool trace_reader_area(struct trace_reader *reader, uint64_t *offset, struct trace_area *area);
 
 /* Whether the size bytes at name hold a terminated name of an operation. */

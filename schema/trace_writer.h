@@ -112,9 +112,9 @@ void trace_writer_close(struct trace_writer *writer);
 /* Closes the descriptor without touching the file: for the child after fork(). */
 void trace_writer_abandon(struct trace_writer *writer);
 
-/* Takes area->size bytes of the file, TRACE_ALIGN to TRACE_AREA_LARGEST, for an area and fills in its
- * header. Returns the memory, zeroed behind the header, which stays valid for good, or NULL: the
- * trace is not mapped, or closed, or has no room; areas get a quarter of what the trace may grow to.
+/* Takes area->size bytes of the file, TRACE_ALIGN to TRACE_AREA_LARGEST, for an area and fills in
+ * its header. Returns the memory, zeroed behind the header, which stays valid for good, or NULL:
+ * the trace is not mapped, or closed, or has no room; areas get a quarter of what it may grow to.
  * The trace then says that some requests are in no area. Takes the writer's lock. errno is kept. */
 void *trace_writer_area(struct trace_writer *writer, const struct trace_area *area);
 
@@ -145,8 +145,8 @@ void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const
 /* Writes a sync point into the stream and the state page. */
 void trace_stream_sync(struct trace_stream *stream);
 
-/* Takes a sync point into the state page alone. Both write out the fixed pages of a trace that is not
- * mapped. */
+/* Takes a sync point into the state page alone. Both write out the fixed pages of a trace that is
+ * not mapped. */
 void trace_stream_sync_state(struct trace_stream *stream);
 
 /* Writes what a wildcard receive that the next event finishes really got; index: of its request in

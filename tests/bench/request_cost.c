@@ -6,8 +6,8 @@
  * two reads of the clock that stamps calls. Of single calls, from the first start to the last
  * finish, so that what the table does to grow is among them: "call-9999" (the 99.99th percentile)
  * and "call-max"; "idle-9999" and "idle-max" of as many calls that do nothing. Single calls are in
- * the thread's own time, or a busy machine would be all that shows. With `in DIRECTORY` the table lies
- * in areas of a trace there, as it does in a program that is recorded.
+ * the thread's own time, or a busy machine would be all that shows. With `in DIRECTORY` the table
+ * lies in areas of a trace there, as it does in a program that is recorded.
  */
 #include <fcntl.h>
 #include <stdio.h>

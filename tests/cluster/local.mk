@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	tests/cluster/no-mpi-leaves-nothing.t \
 	tests/cluster/one-clock.t \
 	tests/cluster/options.t \
+	tests/cluster/outstanding.t \
 	tests/cluster/own-output-unchanged.t \
 	tests/cluster/plugstack.t \
 	tests/cluster/polls.t \
@@ -49,6 +50,8 @@ EXTRA_DIST += \
 	tests/cluster/programs/neighbours.c \
 	tests/cluster/programs/never_started.c \
 	tests/cluster/programs/one_sided.c \
+	tests/cluster/programs/outstanding.F90 \
+	tests/cluster/programs/outstanding.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
 	tests/cluster/programs/prober.c \

@@ -27,6 +27,10 @@ const char *__asan_default_options(void)
     return "max_allocation_size_mb=64:detect_leaks=1";
 }
 
+static void no_step(void)
+{
+}
+
 /* A trace with calls in flight on both streams, of which one ends in polls. */
 static void write_live(void)
 {
@@ -41,7 +45,10 @@ static void write_live(void)
     sample_polls(&streams[0], false, streams[0].previous_end + 10, &progress.records[0],
                  &progress.polls[0]);
     trace_slot_show(streams[0].slot, 9, streams[0].previous_end + 3);
-    trace_slot_show(streams[1].slot, 100, streams[1].previous_end + 3);
+    sample_requests(&progress, no_step);
+    uint64_t start = streams[1].previous_end + 3;
+    trace_slot_show(streams[1].slot, 26, start); /* of a waitall of unknown requests */
+    trace_slot_show_requests(streams[1].slot, sample_places, sizeof sample_places / 2, start);
     trace_writer_initialised(&writer, 1);
     trace_writer_abandon(&writer);
 }
@@ -94,7 +101,7 @@ static size_t draw_place(void)
                                    TRACE_WINDOW_OFFSET};
     size_t at = pages[draw(4)] + draw(draw(2) ? 160 : TRACE_PAGE);
     if (draw(3) == 0)
-        at += TRACE_WINDOW_MIN * draw(4);
+        at += TRACE_WINDOW_MIN * draw(8);
     at -= at % sizeof(uint32_t);
     return at + sizeof(uint64_t) <= sample_size ? at : sample_size - sizeof(uint64_t);
 }
@@ -144,6 +151,8 @@ static void check_sample(void)
 {
     char *text = look();
     if (!strstr(text, "in mpi:") || strstr(text, "does not tell"))
+        sample_die(text);
+    if (!strstr(text, "; outstanding: 2 x irecv from 0 (tag 1), irecv from 0 (tag 2), beside 1 "))
         sample_die(text);
     free(text);
 }

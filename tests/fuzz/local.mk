@@ -4,22 +4,24 @@ check_PROGRAMS += trace_stops trace_damage
 TESTS += tests/fuzz/trace_stops.t tests/fuzz/trace_damage.t
 EXTRA_DIST += tests/fuzz/trace_stops.t tests/fuzz/trace_damage.t
 
-# trace_stops.c includes trace_writer.c
-trace_stops_SOURCES = tests/fuzz/trace_stops.c tests/fuzz/sample_trace.h
+# trace_stops.c includes trace_writer.c. The table of requests is the real one.
+sample_sources = tests/fuzz/sample_trace.h preload/pages.c preload/request.c
+trace_stops_SOURCES = tests/fuzz/trace_stops.c $(sample_sources)
 trace_stops_LDADD = libtrace.la
 
-damage_sources = schema/error.c schema/regular_file.c schema/trace_reader.c schema/trace_statistics.c schema/trace_writer.c
-trace_damage_SOURCES = tests/fuzz/trace_damage.c tests/fuzz/sample_trace.h $(damage_sources)
+damage_sources = $(sample_sources) schema/error.c schema/regular_file.c schema/trace_outstanding.c \
+	schema/trace_reader.c schema/trace_statistics.c schema/trace_writer.c
+trace_damage_SOURCES = tests/fuzz/trace_damage.c $(damage_sources)
 trace_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 
 if !PRELOAD_ONLY
 check_PROGRAMS += live_damage
 TESTS += tests/fuzz/live_damage.t
 EXTRA_DIST += tests/fuzz/live_damage.t
-live_damage_SOURCES = tests/fuzz/live_damage.c tests/fuzz/sample_trace.h $(damage_sources) \
+live_damage_SOURCES = tests/fuzz/live_damage.c $(damage_sources) \
 	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/flight.c \
 	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
-	merge/rank_end.c schema/exit_record.c schema/host_key.c schema/job_end.c
+	merge/outstanding.c merge/rank_end.c schema/exit_record.c schema/host_key.c schema/job_end.c
 live_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 live_damage_LDADD = -lm
 endif
@@ -29,7 +31,7 @@ if !PRELOAD_ONLY
 check_PROGRAMS += trace_steps
 TESTS += tests/fuzz/trace_steps.t
 EXTRA_DIST += tests/fuzz/trace_steps.t
-trace_steps_SOURCES = tests/fuzz/trace_steps.c tests/fuzz/sample_trace.h
+trace_steps_SOURCES = tests/fuzz/trace_steps.c $(sample_sources)
 trace_steps_LDADD = libtrace.la
 endif
 
@@ -37,7 +39,7 @@ endif
 if !PRELOAD_ONLY
 FUZZ_SECONDS = 60
 check_PROGRAMS += sample_trace
-sample_trace_SOURCES = tests/fuzz/sample_trace.c tests/fuzz/sample_trace.h
+sample_trace_SOURCES = tests/fuzz/sample_trace.c $(sample_sources)
 sample_trace_LDADD = libtrace.la
 EXTRA_DIST += tests/fuzz/fuzz.mk tests/fuzz/fuzz.sh tests/fuzz/fuzz_input.h \
 	tests/fuzz/fuzz_merge.c tests/fuzz/fuzz_text.c tests/fuzz/fuzz_trace.c tests/fuzz/seeds.py

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/request.h"
+#include "schema/trace_outstanding.h"
 #include "schema/trace_reader.h"
 #include "schema/trace_statistics.h"
 #include "schema/trace_writer.h"
 
 enum { SAMPLE_STREAMS = 2, SAMPLE_ITEMS = 240, SAMPLE_TURN = 50, SAMPLE_MANY = 130,
-       SAMPLE_UNRECORDED = 30 };
+       SAMPLE_UNRECORDED = 30, SAMPLE_REQUESTS = 24, SAMPLE_ORIGINS = 3 };
 
 static inline void sample_die(const char *what)
 {
@@ -37,7 +39,7 @@ static inline int sample_directory(char path[static 64])
 }
 
 /* The same readings in the same order every time. */
-static uint64_t sample_readings;
+static uint64_t sample_readings, sample_count;
 
 static inline void sample_clock(struct trace_sync *sync)
 {
@@ -45,19 +47,41 @@ static inline void sample_clock(struct trace_sync *sync)
     *sync = (struct trace_sync){n, (int64_t)(3 * n), (int64_t)(5 * n)};
 }
 
+/* The writer whose areas requests lie in, and where the program keeps them. */
+static struct trace_writer *sample_writer;
+static char sample_places[SAMPLE_REQUESTS];
+
+static void *sample_take_area(const struct trace_area *area)
+{
+    return trace_writer_area(sample_writer, area);
+}
+
+static void sample_name_origin(uint32_t operation, struct trace_request_origin *origin)
+{
+    origin->kind = KIND_POINT_TO_POINT;
+    strcpy(origin->name, operation == 1 ? "isend" : "irecv");
+}
+
 static inline void sample_create(struct trace_writer *writer, int directory, const char *name)
 {
     struct error err;
     struct trace_header header = {.world_size = 4, .rank = 1, .job = "17.0", .world = "w"};
     sample_readings = 0;
+    sample_count++;
     if (trace_writer_create(writer, directory, name, &header, UINT64_C(1) << 30, sample_clock,
                             &err) < 0)
         sample_die(err.text);
+    sample_writer = writer;
+    request_forked(); /* what another sample had is forgotten */
+    request_use_areas(
+        &(struct request_areas){.take = sample_take_area, .name = sample_name_origin});
 }
 
 /* What has been written, by stream: the records and the polls whose writing has come back. */
 struct sample_progress {
     size_t records[SAMPLE_STREAMS], polls[SAMPLE_STREAMS];
+    uint64_t requests[SAMPLE_ORIGINS]; /* in flight, by origin */
+    bool changes_request;              /* one of them is being started or finished */
 };
 
 /* Writes one poll, or a run of several; the signatures are of an operation of kind poll. */
@@ -174,6 +198,78 @@ static inline void sample_unrecorded(struct trace_writer *writer, void (*step)(v
     }
 }
 
+/* --- requests ------------------------------------------------------------------------------------
+ */
+
+/* Starts or finishes a request. What starts them is new to each sample, for it is written down once.
+ * Most have a handle of their own, the others one in common. */
+static inline void sample_request(struct sample_progress *finished, int number, bool starts,
+                                  void (*step)(void))
+{
+    int tag = number % SAMPLE_ORIGINS;
+    uint64_t handle = number % 4 == 0 ? 7 : 1000 + (uint64_t)number;
+    struct request_origin origin = {
+        .bytes = (INT64_C(1) << 40) + (int64_t)sample_count,
+        .tag = tag,
+        .operation = 1 + (uint32_t)tag};
+    uint32_t id = request_origin_id(&origin);
+    finished->changes_request = true;
+    if (starts)
+        request_started(handle, &sample_places[number], id);
+    else if (request_finished(handle, &sample_places[number]) != id)
+        sample_die("a request of another origin");
+    finished->requests[tag] += starts ? 1 : UINT64_MAX;
+    finished->changes_request = false;
+    step();
+}
+
+/* Some stay in flight. */
+static inline void sample_requests(struct sample_progress *finished, void (*step)(void))
+{
+    for (int i = 0; i < SAMPLE_REQUESTS; i++)
+        sample_request(finished, i, true, step);
+    for (int i = 0; i < SAMPLE_REQUESTS; i += 2)
+        sample_request(finished, i, false, step);
+    for (int i = 0; i < SAMPLE_REQUESTS; i += 4)
+        sample_request(finished, i, true, step);
+    for (int i = SAMPLE_REQUESTS - 1; i > 2; i -= 2)
+        sample_request(finished, i, false, step);
+}
+
+static inline bool sample_list(int directory, const char *name, struct trace_outstanding_list *list)
+{
+    struct trace_reader *reader;
+    struct error err;
+    if (trace_reader_open(&reader, directory, name, &err) < 0)
+        return false;
+    if (trace_outstanding_read(reader, list) < 0)
+        sample_die("no memory");
+    trace_reader_close(reader);
+    return true;
+}
+
+/* True if the trace has the requests that are in flight, up to one that is changing just now: that
+ * may be missing, or there twice, and of another's origin. */
+static inline bool sample_requests_are_right(int directory, const char *name,
+                                             const struct sample_progress *finished)
+{
+    static struct trace_outstanding_list list;
+    uint64_t found[SAMPLE_ORIGINS] = {0}, off = 0;
+    if (!sample_list(directory, name, &list) || list.others > 0 || list.is_incomplete)
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct trace_outstanding *row = &list.rows[i];
+        if (row->tag < 0 || row->tag >= SAMPLE_ORIGINS || row->bytes < INT64_C(1) << 40 ||
+            strcmp(row->operation.name, row->tag == 0 ? "isend" : "irecv") != 0)
+            return false;
+        found[row->tag] += row->count;
+    }
+    for (int i = 0; i < SAMPLE_ORIGINS; i++)
+        off += found[i] > finished->requests[i] ? found[i] - finished->requests[i]
+                                                : finished->requests[i] - found[i];
+    return off <= (finished->changes_request ? 2 : 0);
+}
+
 /* Writes the whole sample; step is called between any two items. */
 static inline void sample_write(int directory, const char *name, struct sample_progress *finished,
                                 void (*step)(void))
@@ -192,6 +288,7 @@ static inline void sample_write(int directory, const char *name, struct sample_p
         step();
     }
     sample_unrecorded(&writer, step);
+    sample_requests(finished, step);
     for (int i = 0; i < SAMPLE_STREAMS; i++) {
         trace_stream_close(&streams[i]);
         step();

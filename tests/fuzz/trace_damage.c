@@ -41,6 +41,15 @@ static void glance(struct trace_reader *reader, uint64_t size)
             (ending.end < ending.start || (ending.is_pause && ending.count > 0)))
             sample_die("an ending that cannot be");
     }
+    static struct trace_outstanding_list list;
+    if (trace_outstanding_read(reader, &list) < 0 || list.count > TRACE_OUTSTANDING_MAX)
+        sample_die("a list of requests that cannot be");
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.rows[i].count == 0 || list.rows[i].operation.name[0] == '\0' ||
+            strlen(list.rows[i].operation.name) > TRACE_NAME_MAX)
+            sample_die("requests that should have been refused");
+        digest_bytes(0, &list.rows[i], sizeof list.rows[i]);
+    }
     trace_reader_pass_events(reader);
     while (trace_reader_next(reader, &record, NULL) != 0) {
         if (++calls > size + 16)
@@ -101,6 +110,15 @@ static void try_bytes(size_t size)
     read_through(directory, name, size, 2);
 }
 
+/* An area of one page has fewer entries. */
+static void compact_area(unsigned char *at)
+{
+    struct trace_area area;
+    memcpy(&area, at, sizeof area);
+    area.entry_count = (TRACE_PAGE - sizeof area) / area.entry_size;
+    memcpy(at, &area, sizeof area);
+}
+
 /* Takes the room behind the records out of every window, so that most bytes mean something. */
 static size_t compact(unsigned char *trace, size_t size)
 {
@@ -109,9 +127,13 @@ static size_t compact(unsigned char *trace, size_t size)
         struct trace_window window;
         memcpy(&window, trace + from, sizeof window);
         size_t next = from + window.size;
-        window.size = (window.used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+        bool is_area = window.magic == TRACE_AREA_MAGIC;
+        uint32_t used = is_area ? TRACE_PAGE : window.used;
+        window.size = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
         memmove(trace + to, trace + from, window.size);
         memcpy(trace + to, &window, sizeof window);
+        if (is_area)
+            compact_area(trace + to);
         to += window.size;
         from = next;
     }
@@ -134,7 +156,8 @@ static void make_sample(void)
     sample_size = compact(sample, (size_t)size);
     memcpy(bytes, sample, sample_size);
     try_bytes(sample_size);
-    if (!sample_read(directory, name, &digests, &err) || !sample_is_whole(&digests, &finished))
+    if (!sample_read(directory, name, &digests, &err) || !sample_is_whole(&digests, &finished) ||
+        !sample_requests_are_right(directory, name, &finished))
         sample_die("the sample is damaged to begin with");
     sample_check_unrecorded(directory, name);
     for (int i = 0; i < SAMPLE_STREAMS; i++)
@@ -190,7 +213,7 @@ static uint64_t draw(uint64_t below)
 static size_t draw_place(size_t size)
 {
     static const size_t counted = TRACE_STATISTICS_OFFSET + offsetof(struct trace_statistics, counted);
-    size_t at = draw(4)   ? TRACE_WINDOW_OFFSET + TRACE_PAGE * draw(12)
+    size_t at = draw(4)   ? TRACE_WINDOW_OFFSET + TRACE_PAGE * draw(14)
                 : draw(4) ? TRACE_PAGE * draw(4)
                           : counted;
     at += draw(draw(3) ? sizeof(struct trace_window) : TRACE_PAGE);

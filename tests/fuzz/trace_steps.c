@@ -113,6 +113,8 @@ int main(void)
         else if (!sample_is_prefix(&found, &expected, finished))
             printf("# step %zu: %zu and %zu records where %zu and %zu are finished\n", steps,
                    found.count[0], found.count[1], finished->records[0], finished->records[1]);
+        else if (!sample_requests_are_right(directory, name, finished))
+            printf("# step %zu: other requests than are in flight\n", steps);
         else
             continue;
         problems++;

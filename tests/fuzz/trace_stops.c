@@ -28,6 +28,8 @@ static void stored(void)
     else if (!sample_is_prefix(&found, &expected, &finished))
         printf("# stop %zu: %zu and %zu records where %zu and %zu are finished\n", stops,
                found.count[0], found.count[1], finished.records[0], finished.records[1]);
+    else if (!sample_requests_are_right(directory, name, &finished))
+        printf("# stop %zu: other requests than are in flight\n", stops);
     else
         return;
     if (++problems > 10)

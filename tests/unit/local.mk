@@ -79,7 +79,7 @@ make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
 MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
 	test_labels test_skew test_traffic \
-	test_live test_rank_set test_short_name test_line
+	test_live test_outstanding test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
 test_region_label_SOURCES = tests/unit/test_region_label.c
@@ -112,6 +112,9 @@ test_traffic_LDADD = libmerge.la $(CRITERION_LIBS)
 test_live_SOURCES = tests/unit/test_live.c
 test_live_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_live_LDADD = libmerge.la $(CRITERION_LIBS)
+test_outstanding_SOURCES = tests/unit/test_outstanding.c preload/pages.c preload/request.c
+test_outstanding_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_outstanding_LDADD = libmerge.la $(CRITERION_LIBS)
 test_rank_set_SOURCES = tests/unit/test_rank_set.c report/rank_set.c
 test_rank_set_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_rank_set_LDADD = libtrace.la $(CRITERION_LIBS)

@@ -137,7 +137,7 @@ fresh full
 ok 'traces that were full: status 1' exits 1 "$bin/sp-merge" run
 missing=': 13 calls of 0.000 s were counted, not recorded'
 ok 'the reason is told, and how much is missing' \
-    said "^sp-merge: rank 0: its trace was full (268.. KiB; max-trace= and max-run= set its limit)$missing\$"
+    said "^sp-merge: rank 0: its trace was full (320.3 KiB; max-trace= and max-run= set its limit)$missing\$"
 ok 'another reason' said "rank 1: the file system, or the user's quota, had no space for its trace$missing\$"
 ok 'also where no slot tells of these calls' said "rank 2: its trace .*(ulimit -f)$missing\$"
 ok 'and what was not even counted' said "rank 3: .*$missing, 2 were not even counted\$"
@@ -172,6 +172,12 @@ truncate -s $counted "$trace"
 ok 'a trace that ends there has none' exits 1 "$bin/sp-merge" -f run
 ok 'and is merged' said 'rank 1: .*: cut off at 45120 of [0-9]* bytes: merged without what follows'
 ok 'without them' said '(3 stopped, 1 damaged), 81 MPI calls'
+
+fresh full
+damaged $((8192 + 16)) ff ff ff ff ff ff ff ff
+ok 'so many dropped calls as no number can tell are told as the largest one' \
+    bash -c '"$0" --json run.h5 | grep -q "\"scope_profile_events_dropped\": *9223372036854775807"' \
+    "$bin/sp-report"
 
 fresh plain
 ok '--auto on a complete run' exits 0 "$bin/sp-merge" --auto "$PWD/run"
