@@ -9,10 +9,14 @@
 /* From the plugin to the tasks of one step. */
 #define STEP_ENV_RUN "SLURM_SCOPE_PROFILE_RUN"         /* absolute path of the run directory; "": taken */
 #define STEP_ENV_STEP "SLURM_SCOPE_PROFILE_STEP"       /* "JOB.STEP" that asked for it */
-#define STEP_ENV_WHAT "SLURM_SCOPE_PROFILE_WHAT"       /* WHAT as the user gave it */
+#define STEP_ENV_WHAT "SLURM_SCOPE_PROFILE_WHAT"       /* WHAT that holds for the step */
 #define STEP_ENV_PRELOAD "SLURM_SCOPE_PROFILE_PRELOAD" /* what was put in front of LD_PRELOAD */
 #define STEP_ENV_COMMAND "SLURM_SCOPE_PROFILE_COMMAND" /* the step's words, joined by blanks */
 #define STEP_ENV_PARENT "SLURM_SCOPE_PROFILE_PARENT"   /* absolute out=, patterns unresolved */
+#define STEP_ENV_SITE "SLURM_SCOPE_PROFILE_SITE"       /* "1": the site asked, not the user */
+
+/* From the user to srun: WHAT, where no option says it. */
+#define USER_ENV_WHAT "SCOPE_PROFILE"
 
 /* From sp-run to the processes below it. */
 #define RUN_ENV_RUN "SCOPE_PROFILE_RUN"

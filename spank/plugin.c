@@ -20,10 +20,7 @@ static struct settings settings;
 static int take_option(int value, const char *what, int remote)
 {
     (void)value;
-    if (!remote)
-        return srun_option(what);
-    stepd_option(what);
-    return 0;
+    return remote ? 0 : srun_option(what); /* srun tells slurmstepd all in the environment */
 }
 
 /* The value is not optional (has_arg 1): otherwise "--scope-profile mpi-calls ./app" would run a
@@ -58,7 +55,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
     (void)spank, (void)argc, (void)argv;
     if (spank_context() == S_CTX_LOCAL)
-        srun_announce();
+        srun_announce(&settings);
     return 0;
 }
 

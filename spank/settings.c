@@ -7,35 +7,148 @@
 
 #include "schema/error.h"
 
+/* A word and what is wrong with its value. */
+static int refuse(const char *word, const char *reason, struct error *err)
+{
+    return error_set(err, "plugstack.conf: \"%s\": %s", word, reason);
+}
+
+static int take_path(char path[static PATH_MAX], const char *word, const char *value,
+                     struct error *err)
+{
+    if (*value != '/' || strlen(value) >= PATH_MAX)
+        return refuse(word, "an absolute path is needed", err);
+    strcpy(path, value);
+    return 0;
+}
+
+static int take_list(char list[static SETTINGS_LIST_MAX], const char *word, const char *value,
+                     struct error *err)
+{
+    if (strlen(value) >= SETTINGS_LIST_MAX)
+        return refuse(word, "the list is too long", err);
+    strcpy(list, value);
+    return 0;
+}
+
+static int take_default(struct settings *settings, const char *word, const char *value,
+                        struct error *err)
+{
+    struct options options;
+    struct error reason;
+    if (options_parse(&options, value, &reason) < 0)
+        return refuse(word, reason.text, err);
+    if (options.help)
+        return refuse(word, "help is for command lines", err);
+    strcpy(settings->what, value);
+    return 0;
+}
+
+/* A word of WHAT. The comma that WHAT would take for the end of a directory's name is escaped. */
+static int take_word(struct settings *settings, const char *word, struct error *err)
+{
+    char text[OPTIONS_TEXT_MAX] = "mpi-calls,";
+    size_t length = strlen(text), before = length - 1;
+    struct options options;
+    struct error reason;
+    for (const char *p = word; *p; p++) {
+        if (length + 3 > sizeof text)
+            return refuse(word, "too long", err);
+        if (*p == ',' || *p == '\\')
+            text[length++] = '\\';
+        text[length++] = *p;
+    }
+    text[length] = '\0';
+    if (options_parse(&options, text, &reason) < 0)
+        return refuse(word, reason.text, err);
+    if (options.out[0] && options.out[0] != '/')
+        return refuse(word, "an absolute path is needed", err);
+    size_t used = strlen(settings->words);
+    if (used + length - before >= sizeof settings->words)
+        return refuse(word, "too many words", err);
+    strcpy(settings->words + used, text + before);
+    return 0;
+}
+
 static int take(struct settings *settings, const char *word, struct error *err)
 {
+    const char *value = strchr(word, '=');
+    if (!value)
+        return error_set(err, "plugstack.conf: \"%s\" is not KEY=VALUE", word);
+    size_t length = (size_t)(value++ - word);
     const struct {
         const char *key;
-        char *path;
-    } keys[] = {{"preload", settings->preload}, {"merge-tool", settings->merge_tool}};
-    size_t length = strcspn(word, "=");
-    if (word[length] == '\0')
-        return error_set(err, "plugstack.conf: \"%s\" is not KEY=VALUE", word);
+        char *path, *list;
+    } keys[] = {
+        {"preload", settings->preload, NULL},
+        {"merge-tool", settings->merge_tool, NULL},
+        {"default", NULL, NULL},
+        {"out", NULL, NULL},
+        {"merge", NULL, NULL},
+        {"max-run", NULL, NULL},
+        {"deny-partition", NULL, settings->deny_partition},
+        {"allow-user", NULL, settings->allow_user},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *value = word + length + 1;
         if (length != strlen(keys[i].key) || strncmp(word, keys[i].key, length) != 0)
             continue;
-        if (*value != '/' || strlen(value) >= PATH_MAX)
-            return error_set(err, "plugstack.conf: \"%s\": an absolute path is needed", word);
-        strcpy(keys[i].path, value);
-        return 0;
+        if (keys[i].path)
+            return take_path(keys[i].path, word, value, err);
+        if (keys[i].list)
+            return take_list(keys[i].list, word, value, err);
+        return strcmp(keys[i].key, "default") == 0 ? take_default(settings, word, value, err)
+                                                   : take_word(settings, word, err);
     }
-    return error_set(err, "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool",
+    return error_set(err,
+                     "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
+                     "default, out, merge, max-run, deny-partition, allow-user",
                      (int)length, word);
 }
 
 void settings_read(struct settings *settings, int argc, char *argv[], settings_complain *complain)
 {
+    memset(settings, 0, sizeof *settings);
     snprintf(settings->preload, sizeof settings->preload, "%s", SP_PRELOAD_PATH);
     snprintf(settings->merge_tool, sizeof settings->merge_tool, "%s", SP_MERGE_PATH);
     for (int i = 0; i < argc; i++) {
         struct error err;
         if (take(settings, argv[i], &err) < 0)
             complain(err.text);
+    }
+}
+
+bool settings_list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    while (length > 0 && *list) {
+        size_t entry = strcspn(list, ",");
+        if (entry == length && strncmp(list, name, length) == 0)
+            return true;
+        list += entry + (list[entry] == ',');
+    }
+    return false;
+}
+
+/* The length of the word, up to the comma that ends it. */
+static size_t word_length(const char *word)
+{
+    size_t length = 0;
+    while (word[length] && word[length] != ',')
+        length += word[length] == '\\' && word[length + 1] ? 2 : 1;
+    return length;
+}
+
+void settings_complete(const struct settings *settings, char what[static OPTIONS_TEXT_MAX])
+{
+    const char *word = settings->words;
+    while (*word == ',') {
+        char name[32];
+        size_t length = word_length(word + 1), given, used = strlen(what);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 1, "="), word + 1);
+        if (!options_value(what, name, &given) && used + length + 1 < OPTIONS_TEXT_MAX) {
+            memcpy(what + used, word, length + 1);
+            what[used + length + 1] = '\0';
+        }
+        word += length + 1;
     }
 }

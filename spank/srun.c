@@ -18,7 +18,11 @@
 
 enum { COMPONENTS_MAX = 1024 }; /* Slurm allows 128 */
 
-static struct options options; /* all false until the option is given */
+/* Who said whether the step is profiled, and how. */
+enum asker { ASKED_NOBODY, ASKED_OPTION, ASKED_VARIABLE, ASKED_SITE };
+
+static enum asker asker;
+static struct options options; /* all false until somebody asks */
 static char what[OPTIONS_TEXT_MAX];
 static char parent[OPTIONS_PATH_MAX];
 static char run[OPTIONS_PATH_MAX]; /* "" until the step is launched */
@@ -43,12 +47,71 @@ int srun_option(const char *text)
         exit(0);
     }
     strcpy(what, text);
+    asker = ASKED_OPTION;
     return 0;
 }
 
-void srun_announce(void)
+/* A user's variable that cannot be understood asks for nothing, and is told of: a step need not
+ * fail because of it. The site's words were checked when they were read. */
+static void ask_others(const struct settings *settings)
+{
+    struct error err, wrong;
+    const char *variable = getenv(USER_ENV_WHAT);
+    bool has_variable = variable && *variable;
+    const char *text = has_variable ? variable : settings->what;
+    if (*text == '\0')
+        return;
+    asker = has_variable ? ASKED_VARIABLE : ASKED_SITE;
+    if (options_parse(&options, text, &err) == 0 && !options.help) {
+        strcpy(what, text);
+        return;
+    }
+    error_set(&wrong, USER_ENV_WHAT ": %s",
+              options.help ? "help is for command lines: srun --scope-profile=help" : err.text);
+    give_up(&wrong);
+}
+
+static bool is_allowed(const struct settings *settings)
+{
+    char number[16];
+    const struct passwd *user;
+    snprintf(number, sizeof number, "%u", (unsigned)getuid());
+    return settings->allow_user[0] == '\0' || settings_list_has(settings->allow_user, number) ||
+           ((user = getpwuid(getuid())) && settings_list_has(settings->allow_user, user->pw_name));
+}
+
+/* What the site says for words that are not in WHAT. */
+static void complete(const struct settings *settings)
 {
     struct error err;
+    settings_complete(settings, what);
+    if (options_parse(&options, what, &err) < 0)
+        give_up(&err);
+}
+
+static void ask(const struct settings *settings)
+{
+    struct error err;
+    if (asker == ASKED_NOBODY)
+        ask_others(settings);
+    if (options.mpi_calls && !is_allowed(settings)) {
+        options.mpi_calls = false;
+        error_set(&err, "this site does not let you profile (allow-user= in plugstack.conf)");
+        if (asker != ASKED_SITE)
+            give_up(&err);
+    }
+    if (options.mpi_calls)
+        complete(settings);
+}
+
+void srun_announce(const struct settings *settings)
+{
+    struct error err;
+    /* What an outer step was told is not for this one. */
+    unsetenv(STEP_ENV_WHAT);
+    unsetenv(STEP_ENV_PARENT);
+    unsetenv(STEP_ENV_SITE);
+    ask(settings);
     if (!options.mpi_calls)
         return;
     if (run_place_parent(options.out, parent, sizeof parent, &err) < 0) {
@@ -57,6 +120,8 @@ void srun_announce(void)
     }
     setenv(STEP_ENV_PARENT, parent, 1);
     setenv(STEP_ENV_WHAT, what, 1);
+    if (asker == ASKED_SITE)
+        setenv(STEP_ENV_SITE, "1", 1);
 }
 
 static void set_command(spank_t spank)

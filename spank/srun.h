@@ -11,8 +11,10 @@
  * Returns 0, or -1 after having said on stderr what is wrong with it. */
 int srun_option(const char *what);
 
-/* srun's arguments are read: hands on what holds for all components of a heterogeneous step. */
-void srun_announce(void);
+/* srun's arguments are read: finds out what is asked for (by the option, else by the user's
+ * SCOPE_PROFILE, else by the site), and hands on what holds for all components of a heterogeneous
+ * step. */
+void srun_announce(const struct settings *settings);
 
 /* The step has its number: hands on where its run goes. */
 void srun_launch(spank_t spank);

@@ -21,15 +21,18 @@
 #include "spank/task_end.h"
 #include "spank/task_run.h"
 
-static bool asked;
 static char what[OPTIONS_TEXT_MAX];
 
-void stepd_option(const char *text)
+/* srun tells in the environment whether the step is to be profiled: by the option, which Slurm
+ * hands on, the user's variable or the site's default. */
+static bool is_asked(const struct task *task)
 {
     struct options options;
-    asked = text && options_parse(&options, text, NULL) == 0 && options.mpi_calls;
-    if (asked)
-        strcpy(what, text);
+    const char *text = task_get(task, STEP_ENV_WHAT);
+    if (!text || options_parse(&options, text, NULL) < 0 || !options.mpi_calls)
+        return false;
+    strcpy(what, text);
+    return true;
 }
 
 /* Slurm and the MPI launchers start these by srun to start the ranks from; they are no ranks. */
@@ -65,7 +68,8 @@ static void take_out(const struct task *task, const char *library)
 static void clean(const struct task *task)
 {
     static const char *const names[] = {STEP_ENV_RUN,     STEP_ENV_STEP,    STEP_ENV_WHAT,
-                                        STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT};
+                                        STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT,
+                                        STEP_ENV_SITE};
     const char *value = task_get(task, STEP_ENV_PRELOAD);
     char *library = value ? strdup(value) : NULL; /* the environment moves when it is changed */
     if (library)
@@ -127,12 +131,8 @@ static int set_all(const struct task *task, const struct task_run *run, const ch
     const struct {
         const char *name, *value;
     } variables[] = {
-        {STEP_ENV_RUN, run->directory},
-        {STEP_ENV_STEP, run->step},
-        {STEP_ENV_WHAT, what},
-        {STEP_ENV_PRELOAD, library},
-        {STEP_ENV_COMMAND, run->command},
-        {"LD_PRELOAD", preload},
+        {STEP_ENV_RUN, run->directory}, {STEP_ENV_STEP, run->step},       {STEP_ENV_WHAT, what},
+        {STEP_ENV_PRELOAD, library},    {STEP_ENV_COMMAND, run->command}, {"LD_PRELOAD", preload},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         if (task_set(task, variables[i].name, variables[i].value) < 0)
@@ -140,7 +140,18 @@ static int set_all(const struct task *task, const struct task_run *run, const ch
                              variables[i].name);
     }
     task_unset(task, STEP_ENV_PARENT);
+    task_unset(task, STEP_ENV_SITE);
     return 0;
+}
+
+static int check_partition(const struct task *task, const struct settings *settings,
+                           struct error *reason)
+{
+    const char *partition = task_get(task, "SLURM_JOB_PARTITION");
+    if (!partition || !settings_list_has(settings->deny_partition, partition))
+        return 0;
+    return error_set(reason, "%s: this site does not profile in partition %s", task->argv[0],
+                     partition);
 }
 
 /* Whatever the reason is, the task starts as it would have without us. */
@@ -164,10 +175,13 @@ static int inject(const struct task *task, const char *library, struct error *re
     return status;
 }
 
-/* One line for the whole step, on the user's stderr. */
+/* One line for the whole step, on the user's stderr; none where the user did not ask for anything.
+ */
 static void say(const struct task *task, const struct error *reason)
 {
     const char *rank = task_get(task, "SLURM_PROCID");
+    if (task_get(task, STEP_ENV_SITE))
+        return;
     if (reason->text[0] != '\0' && rank && strcmp(rank, "0") == 0)
         dprintf(STDERR_FILENO, "scope-profile: %s: it is run without profiling\n", reason->text);
 }
@@ -178,19 +192,20 @@ void stepd_task(spank_t spank, const struct settings *settings)
     struct error reason;
     if (task_read(&task, spank) < 0)
         return;
-    if (!asked || !task.is_program || is_launcher(&task)) {
+    if (!is_asked(&task) || !task.is_program || is_launcher(&task)) {
         clean(&task);
         return;
     }
-    if (inject(&task, settings->preload, &reason) < 0) {
-        clean(&task);
+    if (check_partition(&task, settings, &reason) < 0 ||
+        inject(&task, settings->preload, &reason) < 0) {
         say(&task, &reason);
+        clean(&task);
     }
 }
 
 void stepd_task_exit(spank_t spank)
 {
     struct task task;
-    if (asked && task_read(&task, spank) == 0 && task.is_program && !is_launcher(&task))
+    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task))
         task_end_note(&task);
 }

@@ -7,9 +7,6 @@
 
 #include "spank/settings.h"
 
-/* Takes the option's value as srun sent it. A value that cannot be understood asks for nothing. */
-void stepd_option(const char *what);
-
 /* Prepares the environment of the task that is about to start; runs as the user, in its root. */
 void stepd_task(spank_t spank, const struct settings *settings);
 

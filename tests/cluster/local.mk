@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/waiter.c \
 	tests/cluster/programs/wildcards.c \
 	tests/cluster/scenario.sh \
+	tests/cluster/site-defaults.t \
 	tests/cluster/sp-dump.t \
 	tests/cluster/sp-merge.t \
 	tests/cluster/sp-report.t \

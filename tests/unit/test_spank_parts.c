@@ -46,6 +46,46 @@ Test(settings, paths_are_taken)
     cr_expect_str_empty(complaints);
 }
 
+Test(settings, words_complete_what_the_user_says)
+{
+    char *words[] = {"default=mpi-calls=all", "out=/scratch/a,b/%u", "merge=off", "max-run=1G"};
+    char what[OPTIONS_TEXT_MAX] = "mpi-calls,merge=srun";
+    settings_read(&settings, 4, words, complain);
+    cr_expect_str_empty(complaints);
+    cr_expect_str_eq(settings.what, "mpi-calls=all");
+    settings_complete(&settings, what);
+    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G");
+    settings_complete(&settings, what);
+    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G");
+    memset(what, 'x', sizeof what - 1);
+    memcpy(what, "mpi-calls,out=/", 15);
+    settings_complete(&settings, what);
+    cr_expect_eq(strlen(what), sizeof what - 1);
+}
+
+Test(settings, words_that_cannot_be_have_no_effect)
+{
+    char *words[] = {"default=mpi-cals", "default=help", "out=relative",
+                     "merge=never",      "max-run=big",  "out=/x/%N"};
+    settings_read(&settings, 6, words, complain);
+    cr_expect_str_empty(settings.what);
+    cr_expect_str_empty(settings.words);
+    int lines = 0;
+    for (const char *p = complaints; *p; p++)
+        lines += *p == '\n';
+    cr_expect_eq(lines, 6, "%s", complaints);
+}
+
+Test(settings, lists_are_of_whole_names)
+{
+    cr_expect(settings_list_has("debug,long", "debug"));
+    cr_expect(settings_list_has("debug,long", "long"));
+    cr_expect_not(settings_list_has("debug,long", "lon"));
+    cr_expect_not(settings_list_has("debug,long", "debug,long"));
+    cr_expect_not(settings_list_has("", ""));
+    cr_expect_not(settings_list_has("a,,b", ""));
+}
+
 Test(settings, what_is_not_understood_is_named_and_the_rest_works)
 {
     char *words[] = {"colour=red", "preload", "preload=lib.so", "Merge-Tool=/x",
@@ -55,10 +95,12 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
     cr_expect_str_eq(settings.merge_tool, "/opt/merge");
     cr_expect_str_eq(
         complaints,
-        "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool\n"
+        "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, default, "
+        "out, merge, max-run, deny-partition, allow-user\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
-        "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool\n");
+        "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, "
+        "default, out, merge, max-run, deny-partition, allow-user\n");
 }
 
 /* --- commands that change the root ---------------------------------------------------------------
