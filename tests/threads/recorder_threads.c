@@ -25,7 +25,7 @@ enum { WORKERS = 8, VISITORS = 24, LANES = 1 + WORKERS + VISITORS, MAIN = 0 };
 enum { ROUNDS = 3000, VISITS = 50, COMMUNICATOR_EVERY = 25, POLLS = 7, IN_FLIGHT = 16 };
 enum { WORLD_HANDLE = 1, SHARED_HANDLE = 2, FIRST_HANDLE = 1000, WAIT_BYTES = 24 };
 
-/* What a lane did; its number is the root of all of its signatures. */
+/* What a lane did; its number is the communicator of all of its signatures. */
 enum did { SENDS, REDUCTIONS, STARTS, WAITS, POLLED, COMMUNICATORS, KINDS_OF_CALL };
 static const char *const names[KINDS_OF_CALL] = {"send", "allreduce", "isend",
                                                  "wait", "test",      "comm_dup"};
@@ -68,9 +68,9 @@ static struct trace_signature signature_of(const struct lane *lane, enum mpi_fun
     return (struct trace_signature){.operation = OPERATION(function),
                                     .bytes = 8,
                                     .peer = 1,
-                                    .root = lane->number,
+                                    .root = PEER_NONE,
                                     .tag = -1,
-                                    .communicator = COMMUNICATOR_WORLD};
+                                    .communicator = lane->number};
 }
 
 /* --- calls, as the wrappers make them --------------------------------------------------------- */
@@ -361,7 +361,7 @@ static void take_event(const struct trace_reader *reader, uint32_t stream, uint3
 {
     static int owner[2 * LANES]; /* lane + 1, by stream */
     const struct trace_signature *signature = trace_reader_signature(reader, stream, id);
-    int lane = signature->root;
+    int lane = signature->communicator;
 
     if (stream >= 2 * LANES || (owner[stream] != 0 && owner[stream] != lane + 1)) {
         fault("a stream with calls of another lane", lane);
@@ -395,7 +395,7 @@ static void take_unrecorded(struct trace_reader *reader)
     struct trace_unrecorded unrecorded;
     for (uint32_t i = 0; i < trace_reader_unrecorded_count(reader); i++) {
         if (trace_reader_unrecorded(reader, i, &unrecorded))
-            take(unrecorded.root, unrecorded.operation.name, unrecorded.count);
+            take(unrecorded.communicator, unrecorded.operation.name, unrecorded.count);
         else
             fault("what was counted is damaged", -1);
     }
