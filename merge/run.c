@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,7 +169,7 @@ static int list(struct run *run, struct error *err)
 
 int run_open(struct run *run, const char *path, struct error *err)
 {
-    *run = (struct run){.path = strdup(path)};
+    *run = (struct run){.path = strdup(path), .claim = -1};
     run->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run->fd < 0) {
         int reason = errno;
@@ -190,6 +191,14 @@ int run_open(struct run *run, const char *path, struct error *err)
         qsort(run->worlds, run->world_count, sizeof(*run->worlds), compare_worlds);
     }
     return 0;
+}
+
+int run_claim(struct run *run, struct error *err)
+{
+    run->claim = openat(run->fd, JOB_RECORD_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (run->claim < 0 || flock(run->claim, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    return error_set(err, "%s: another process is merging it", run->path);
 }
 
 static int remove_world(const struct run *run, const struct run_world *world, struct error *err)
@@ -247,5 +256,7 @@ void run_release(struct run *run)
     exits_release(&run->exits);
     if (run->fd >= 0)
         close(run->fd);
-    *run = (struct run){.fd = -1};
+    if (run->claim >= 0)
+        close(run->claim);
+    *run = (struct run){.fd = -1, .claim = -1};
 }

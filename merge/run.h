@@ -24,6 +24,7 @@ struct run_world {
 struct run {
     char *path;
     int fd;
+    int claim; /* the job record, locked; -1: not ours to lock */
     struct job_record job;
     struct error job_problem; /* why there is no job record; "" if there is one */
     struct exits exits;
@@ -38,6 +39,11 @@ bool run_is_trace_name(const char *name);
  * *run, to be given to run_release, or -1 with errno of opening path (0: something else) and err.
  */
 int run_open(struct run *run, const char *path, struct error *err);
+
+/* Claims the run for this process until run_release. Returns 0, also where the run cannot be claimed:
+ * it has no job record, or that is not the caller's to write, who can then remove nothing either.
+ * Returns -1 and err if another process has claimed it. */
+int run_claim(struct run *run, struct error *err);
 
 /* Removes what is ours: traces, world directories, records, the directory itself. What else is in
  * it stays, and the directories around it. Returns 0, or -1 and err for what could not be

@@ -379,6 +379,17 @@ static int merge_run(const struct settings *settings, struct run *run)
     return status;
 }
 
+/* Two at once would make one file twice, and one remove what the other reads. */
+static int merge_claimed_run(const struct settings *settings, struct run *run)
+{
+    struct error err;
+    if (run_claim(run, &err) == 0)
+        return merge_run(settings, run);
+    if (!settings->automatic) /* the other one tells of its file */
+        fprintf(stderr, "sp-merge: %s\n", err.text);
+    return WORLD_FAILED;
+}
+
 static int open_failed(const struct settings *settings, int reason, const struct error *err)
 {
     if (settings->automatic && reason == ENOENT)
@@ -398,7 +409,7 @@ static int merge_directory(const struct settings *settings, const char *director
         return WORLD_FAILED;
     }
     int status = run_open(&run, path, &err) < 0 ? open_failed(settings, errno, &err)
-                                                : merge_run(settings, &run);
+                                                : merge_claimed_run(settings, &run);
     run_release(&run);
     free(path);
     return status;

@@ -109,6 +109,9 @@ ok 'there is none' absent strict.h5
 fresh plain
 ok '--strict takes what is complete' exits 0 "$bin/sp-merge" --strict run
 cp -r run second
+ok 'a run that another process merges: status 3' \
+    exits 3 flock run/job "$bin/sp-merge" -f run
+ok 'and a message' said '^sp-merge: run: another process is merging it$'
 ok 'several runs at once' exits 0 "$bin/sp-merge" -f run second
 ok 'are a file each' cmp run.h5 second.h5
 ok 'but not one file' exits 64 "$bin/sp-merge" run second -o both.h5
