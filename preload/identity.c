@@ -17,31 +17,13 @@
 
 #include "preload/dispatch.h"
 #include "preload/pages.h"
+#include "preload/trace_limit.h"
 #include "schema/exit_record.h"
 #include "schema/host_key.h"
 #include "schema/job_record.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "schema/run_path.h"
-#include "schema/size_text.h"
-
-/* Bytes of trace: all ranks together, and the least that any rank may have. */
-static const uint64_t run_limit = UINT64_C(10) << 30, trace_limit_least = UINT64_C(8) << 20;
-
-static uint64_t size_option(const char *name, uint64_t without)
-{
-    size_t length;
-    const char *value = options_value(identity_what(), name, &length);
-    uint64_t bytes;
-    return value && size_text_read(value, length, &bytes) ? bytes : without;
-}
-
-/* Bytes that the trace of one rank may take. */
-static uint64_t trace_limit(uint32_t ranks)
-{
-    uint64_t share = size_option("max-run", run_limit) / ranks;
-    return size_option("max-trace", share > trace_limit_least ? share : trace_limit_least);
-}
 
 enum { SEQUENCE_MAX = 1000 }; /* MPI programs that one task may run after another */
 enum { WORLD_NAME_MAX = 96 };
@@ -337,7 +319,7 @@ static void publish_job(int run, const struct trace_header *header)
 static int create_in_world(struct trace_writer *writer, int run, struct trace_header *header,
                            void (*read_clocks)(struct trace_sync *sync), struct error *err)
 {
-    uint64_t limit = trace_limit(header->world_size);
+    uint64_t limit = trace_limit(identity_what(), header->world_size, run);
     char directory[sizeof header->world + 16], file[32];
 
     snprintf(file, sizeof file, "rank-%06u" TRACE_SUFFIX, header->rank);

@@ -40,6 +40,7 @@ libscope_preload_la_SOURCES = \
 	preload/selection.c preload/selection.h \
 	preload/signature_table.c preload/signature_table.h \
 	preload/symbol.c preload/symbol.h \
+	preload/trace_limit.c preload/trace_limit.h \
 	preload/trampolines.S \
 	preload/wrappers.h
 # -fexceptions: a C++ error handler may throw through a wrapper. No stack protector: on aarch64 its

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Traces on file systems of several kinds: mapped where a store cannot fail, else written window by
-# window, and never the end of the program, also when the disk is full.
+# window, and never the end of the program, also when the disk is full. In memory they are small.
 #
 # Needs no cluster, but root, for loop mounts. NFS and Lustre are not to be had here.
 . "$(dirname "$0")/scenario.sh"
-plan 12
+plan 14
 
 build=${top_builddir:?set by contrib/run-tests.sh}
 victim=$build/tests/kill/openmpi/victim
@@ -76,4 +76,19 @@ for disk in ext4 btrfs; do
     finish
     is "$status" 137 "$disk: a rank lives on when the disk is full"
     rm $disk/fill
+done
+
+# In memory both ranks take 2 % of what the job has, here 200 MB, unless max-trace= says otherwise.
+export SCOPE_PROFILE_WHAT SLURM_MEM_PER_NODE=200
+for SCOPE_PROFILE_WHAT in mpi-calls mpi-calls,max-trace=4M; do
+    begin tmpfs
+    for ((i = 0; i < 500; i++)); do
+        [[ $(sp-dump --live tmpfs/run) != *"no room for more"* ]] || break
+        sleep 0.02
+    done
+    finish
+    size=$(stat --format=%s tmpfs/run/*/*.sptrace)
+    [[ $SCOPE_PROFILE_WHAT == *=4M ]] && limit=$((4 << 20)) || limit=$((2 << 20))
+    ok "$((size > limit || size < limit - limit / 4))" \
+        "tmpfs, $SCOPE_PROFILE_WHAT: a full trace has $size bytes, of $limit"
 done

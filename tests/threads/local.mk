@@ -7,7 +7,7 @@ EXTRA_DIST += tests/threads/recorder_threads.t
 recorder_threads_SOURCES = tests/threads/recorder_threads.c \
 	preload/clock.c preload/communicator.c preload/identity.c preload/objects.c preload/pages.c \
 	preload/recorder.c preload/report.c preload/request.c preload/signature_table.c \
-	schema/trace_statistics.c schema/trace_writer.c
+	preload/trace_limit.c schema/trace_statistics.c schema/trace_writer.c
 recorder_threads_CFLAGS = $(AM_CFLAGS) -O1 $(THREAD_SANITIZE_CFLAGS)
 recorder_threads_LDADD = libtrace.la -ldl -lpthread
 $(recorder_threads_OBJECTS): $(mpi_generated)

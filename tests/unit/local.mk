@@ -127,9 +127,9 @@ test_line_LDADD = $(CRITERION_LIBS)
 endif
 endif
 
-# The preload library's tables.
+# The preload library's tables, and its limit on traces.
 if HAVE_CRITERION
-TABLE_TESTS = test_request test_communicator test_selection test_signature_table
+TABLE_TESTS = test_request test_communicator test_selection test_signature_table test_trace_limit
 check_PROGRAMS += $(TABLE_TESTS)
 TESTS += $(TABLE_TESTS)
 test_request_SOURCES = tests/unit/test_request.c preload/pages.c preload/request.c
@@ -145,4 +145,7 @@ test_signature_table_SOURCES = tests/unit/test_signature_table.c preload/pages.c
 	preload/signature_table.c
 test_signature_table_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_signature_table_LDADD = $(CRITERION_LIBS)
+test_trace_limit_SOURCES = tests/unit/test_trace_limit.c preload/trace_limit.c
+test_trace_limit_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_trace_limit_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
