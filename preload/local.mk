@@ -37,6 +37,7 @@ libscope_preload_la_SOURCES = \
 	preload/recorder.c preload/recorder.h \
 	preload/report.c preload/report.h \
 	preload/request.c preload/request.h \
+	preload/sanitizer.c \
 	preload/selection.c preload/selection.h \
 	preload/signature_table.c preload/signature_table.h \
 	preload/symbol.c preload/symbol.h \

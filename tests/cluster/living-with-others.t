@@ -3,7 +3,7 @@
 # Programs that come to MPI in unusual ways, other tools beside us, and programs that tell us what
 # to record: each call is recorded once, or not at all where that was asked for.
 . "$(dirname "$0")/scenario.sh"
-plan 52
+plan 62
 fresh_directory
 in_work mkdir second
 cp "$SP_STAGE/lib/scope-profile/libscope_preload.so" second/
@@ -27,6 +27,14 @@ recorded() {
 paused() {
     python 'print(scope_profiler.read_h5(sys.argv[1]).metadata.get("scope_profile_paused_ns", 0) > 0)' \
         "$(echo scope-profile-*.h5)"
+}
+
+# sanitized COMPILER OUTPUT WORD...: built with an AddressSanitizer that is a library of its own
+clang_runtime=$(dirname "$(clang -print-file-name=libclang_rt.asan-x86_64.so)")
+sanitized() {
+    local words=(-g -fsanitize=address)
+    [[ $1 != clang ]] || words+=(-shared-libasan "-Wl,-rpath,$clang_runtime")
+    OMPI_CC=$1 MPICH_CC=$1 "${@:3}" "${words[@]}" -o "$2"
 }
 
 gcc -o prober "$programs/prober.c" -ldl
@@ -60,6 +68,14 @@ for mpi in openmpi mpich; do
     recorded $mpi "start=paused" mpi-calls,start=paused ./control paused
     is "$(paused)" True "$mpi, start=paused: the file knows of the time paused"
 
+    # Leaks are the MPI library's.
+    for compiler in gcc clang; do
+        sanitized $compiler "sanitized_$compiler" "mpicc.$mpi" "$programs/caller.c" \
+            "$programs/library.c"
+        recorded $mpi "a program with AddressSanitizer of $compiler, which a shell starts" mpi-calls \
+            --export=ALL,ASAN_OPTIONS=detect_leaks=0 bash -c "./sanitized_$compiler; exit \$?"
+    done
+
     ranks $mpi mpi-calls --export=ALL,SCOPE_PROFILER_MPI=0 ./linked
     is "$status: $(echo scope-profile-*)" "0: scope-profile-*" \
         "$mpi, SCOPE_PROFILER_MPI=0: it runs, and nothing is recorded"
@@ -77,3 +93,11 @@ rm -rf tally.* scope-profile-*
 run srun -n1 --scope-profile=mpi-calls ./prober
 is "$status: $out$err" "0: flag 0" "a program without MPI that asks whether MPI is initialised"
 is "$(echo scope-profile-*)" "scope-profile-*" "and leaves nothing"
+
+# A program that a shell starts inherits our library, without having been looked at.
+for compiler in gcc clang; do
+    sanitized $compiler overrun $compiler "$programs/overrun.c"
+    run srun -n1 --scope-profile=mpi-calls bash -c './overrun && ./overrun 1'
+    like "$status $err" '^1 .*AddressSanitizer: heap-buffer-overflow' \
+        "AddressSanitizer of $compiler, in a program without MPI, says what it has to say"
+done

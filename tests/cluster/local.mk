@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/one_sided.c \
 	tests/cluster/programs/outstanding.F90 \
 	tests/cluster/programs/outstanding.c \
+	tests/cluster/programs/overrun.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
 	tests/cluster/programs/prober.c \
