@@ -18,6 +18,10 @@ int clock_add(struct clock *clock, const struct trace_sync *point)
         if (!points)
             return -1;
         clock->points = points;
+        struct clock_segment *segments = realloc(clock->segments, room * sizeof(*segments));
+        if (!segments)
+            return -1;
+        clock->segments = segments;
         clock->room = room;
     }
     clock->points[clock->count++] = *point;
@@ -61,47 +65,12 @@ static void find_slopes(struct clock *clock)
     clock->trail_ticks = points[last].ticks - points[start].ticks;
 }
 
-int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct error *err)
-{
-    if (clock->count > 1)
-        qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
-    drop_contradictions(clock);
-    if (clock->count >= 2) {
-        find_slopes(clock);
-        return 0;
-    }
-    if (clock->count == 0)
-        return error_set(err, "no valid sync point");
-    if (source != CLOCK_SOURCE_MONOTONIC || shift > 32)
-        return error_set(err, "one sync point only: the speed of its clock is not known");
-    clock->lead_ns = clock->trail_ns = UINT64_C(1) << shift;
-    clock->lead_ticks = clock->trail_ticks = 1;
-    return 0;
-}
-
 /* ticks * ns / per_ticks, rounded down or up, at most NS_LIMIT. */
 static int64_t scale(uint64_t ticks, uint64_t ns, uint64_t per_ticks, int round_up)
 {
     unsigned __int128 product = (unsigned __int128)ticks * ns;
     unsigned __int128 result = product / per_ticks + (round_up && product % per_ticks != 0);
     return result > (unsigned __int128)NS_LIMIT ? NS_LIMIT : (int64_t)result;
-}
-
-/* The last point at or before ticks; the caller knows that there is one. */
-static size_t find_point(const struct clock *clock, uint64_t ticks, size_t hint)
-{
-    const struct trace_sync *points = clock->points;
-    if (hint + 1 < clock->count && points[hint].ticks <= ticks && ticks < points[hint + 1].ticks)
-        return hint;
-    size_t low = 0, high = clock->count; /* points[low] <= ticks < points[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (points[middle].ticks <= ticks)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* The time of ticks from a point up to the next one. */
@@ -113,19 +82,95 @@ static int64_t between(const struct trace_sync *from, uint64_t ticks)
                                       to->ticks - from->ticks, 0);
 }
 
+/* Rounded up, so that the time of what is at most 2^32 ticks after begin is exact to the last ns:
+ * the largest whole number that is not above the real one. Further on it can be one more, but
+ * never runs backwards and never passes the end. */
+static struct clock_segment make_segment(const struct trace_sync *from, uint64_t end, uint64_t ns,
+                                         uint64_t per_ticks)
+{
+    unsigned __int128 rest = (unsigned __int128)(ns % per_ticks) << 64;
+    return (struct clock_segment){
+        .begin = from->ticks,
+        .end = end,
+        .ns = from->monotonic_ns,
+        .whole = ns / per_ticks,
+        .fraction = (uint64_t)(rest / per_ticks + (rest % per_ticks != 0)),
+    };
+}
+
+/* Where the time behind the last point would pass NS_LIMIT. */
+static uint64_t find_end(const struct clock *clock)
+{
+    const struct trace_sync *last = &clock->points[clock->count - 1];
+    uint64_t left_ns = (uint64_t)(NS_LIMIT - last->monotonic_ns);
+    if (clock->trail_ns == 0)
+        return UINT64_MAX;
+    unsigned __int128 ticks = (unsigned __int128)left_ns * clock->trail_ticks / clock->trail_ns;
+    return ticks < UINT64_MAX - last->ticks ? last->ticks + (uint64_t)ticks : UINT64_MAX;
+}
+
+static void make_segments(struct clock *clock)
+{
+    size_t last = clock->count - 1;
+    const struct trace_sync *points = clock->points;
+    struct clock_segment *segments = clock->segments;
+    for (size_t i = 0; i < last; i++)
+        segments[i] = make_segment(&points[i], points[i + 1].ticks,
+                                   (uint64_t)(points[i + 1].monotonic_ns - points[i].monotonic_ns),
+                                   points[i + 1].ticks - points[i].ticks);
+    segments[last] =
+        make_segment(&points[last], find_end(clock), clock->trail_ns, clock->trail_ticks);
+}
+
+int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct error *err)
+{
+    if (clock->count > 1)
+        qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
+    drop_contradictions(clock);
+    if (clock->count >= 2) {
+        find_slopes(clock);
+        make_segments(clock);
+        return 0;
+    }
+    if (clock->count == 0)
+        return error_set(err, "no valid sync point");
+    if (source != CLOCK_SOURCE_MONOTONIC || shift > 32)
+        return error_set(err, "one sync point only: the speed of its clock is not known");
+    clock->lead_ns = clock->trail_ns = UINT64_C(1) << shift;
+    clock->lead_ticks = clock->trail_ticks = 1;
+    make_segments(clock);
+    return 0;
+}
+
+const struct clock_segment *clock_find(const struct clock *clock, uint64_t ticks, size_t *hint)
+{
+    const struct clock_segment *segments = clock->segments;
+    if (*hint < clock->count && segments[*hint].begin <= ticks && ticks < segments[*hint].end)
+        return &segments[*hint];
+    size_t low = 0, high = clock->count; /* segments[low].begin <= ticks < segments[high].begin */
+    if (ticks < segments[0].begin || ticks >= segments[high - 1].end)
+        return NULL;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (segments[middle].begin <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    *hint = low;
+    return &segments[low];
+}
+
 int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint)
 {
-    const struct trace_sync *points = clock->points, *last = &points[clock->count - 1];
-    if (ticks < points[0].ticks)
-        return points[0].monotonic_ns -
-               scale(points[0].ticks - ticks, clock->lead_ns, clock->lead_ticks, 1);
-    if (ticks >= last->ticks) {
-        int64_t ns =
-            last->monotonic_ns + scale(ticks - last->ticks, clock->trail_ns, clock->trail_ticks, 0);
-        return ns > NS_LIMIT ? NS_LIMIT : ns;
-    }
-    *hint = find_point(clock, ticks, *hint);
-    return between(&points[*hint], ticks);
+    const struct trace_sync *first = &clock->points[0];
+    const struct clock_segment *segment = clock_find(clock, ticks, hint);
+    if (segment)
+        return clock_segment_ns(segment, ticks);
+    return ticks < first->ticks
+               ? first->monotonic_ns -
+                     scale(first->ticks - ticks, clock->lead_ns, clock->lead_ticks, 1)
+               : NS_LIMIT;
 }
 
 /* A point between two of the clock's own, where its correction has a bend. */
@@ -163,5 +208,6 @@ int clock_bend(struct clock *clock, const double ns[SKEW_KNOTS], int64_t begin_n
 void clock_release(struct clock *clock)
 {
     free(clock->points);
+    free(clock->segments);
     *clock = (struct clock){0};
 }

@@ -10,12 +10,20 @@
 #include "schema/error.h"
 #include "schema/trace_format.h"
 
+/* A stretch of time in which the clock runs evenly. */
+struct clock_segment {
+    uint64_t begin, end; /* ticks; end is not part of it */
+    int64_t ns;          /* at begin */
+    uint64_t whole, fraction; /* ns in a tick: whole + fraction / 2^64 */
+};
+
 /* Piecewise linear through the sync points of the trace. Zero-initialise; add points; settle. */
 struct clock {
     struct trace_sync *points;
     size_t count, room;
     uint64_t lead_ns, lead_ticks;   /* slope before the first point */
     uint64_t trail_ns, trail_ticks; /* and behind the last one */
+    struct clock_segment *segments; /* from each point on, once settled; room for as many */
 };
 
 /* Adds a sync point, in any order. Returns 0, or -1 if memory is out. */
@@ -29,6 +37,18 @@ int clock_settle(struct clock *clock, unsigned source, unsigned shift, struct er
 /* The time of ticks in ns; never decreasing with ticks, so what nests in ticks nests in ns. hint
  * (an index, 0 at first) makes the search short where calls come in order. */
 int64_t clock_ns(const struct clock *clock, uint64_t ticks, size_t *hint);
+
+/* The segment that ticks lie in, or NULL: before the first point, or so far behind the last one
+ * that no time is left. hint as of clock_ns. */
+const struct clock_segment *clock_find(const struct clock *clock, uint64_t ticks, size_t *hint);
+
+/* clock_ns for ticks of the segment. */
+static inline int64_t clock_segment_ns(const struct clock_segment *segment, uint64_t ticks)
+{
+    uint64_t after = ticks - segment->begin;
+    return segment->ns + (int64_t)(after * segment->whole +
+                                   (uint64_t)((unsigned __int128)after * segment->fraction >> 64));
+}
 
 /* Adds to the clock what ns says over the span_ns from begin_ns of its own time on. It is then to be
  * settled again. Returns 0, or -1 if memory is out. */

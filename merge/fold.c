@@ -14,6 +14,7 @@ enum {
     COLUMNS = 3,                 /* start, duration, lane */
     BUFFERS_MAX = 64 << 20,      /* bytes, all rows of a rank together */
     BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
+    EVENTS_AT_ONCE = 256,        /* taken from the trace: 6 KiB stay in the cache */
     SORT_EVENTS_MAX = 2 << 20,   /* of a row that is put in order: 48 MiB */
     PROGRESS_RECORDS = 16 * 1024, /* between two looks at the clock */
     TAGS_ALWAYS = 64 * 1024,     /* bytes of tags that are never too many */
@@ -257,10 +258,12 @@ int fold_plan(struct fold *fold, struct error *err)
 
 /* What of a row waits to be written. */
 struct buffer {
-    int64_t *starts, *durations, *lanes;
-    size_t fill, room;
-    uint64_t written;
-    int64_t previous_start;
+    int64_t *starts, *durations, *lanes; /* lanes: NULL where there is no such column */
+    size_t fill, room; /* room: not more than the row may still get */
+    size_t size;
+    int64_t previous_start; /* of the last one written */
+    int64_t nested_ns;      /* of the row's time, in other calls */
+    unsigned __int128 squares; /* sum, of the durations less the first one */
     bool is_unordered;
 };
 
@@ -268,7 +271,7 @@ struct pass {
     struct fold *fold;
     struct rank *rank;
     struct profile_writer *writer;
-    struct profile_row *rows; /* of this rank */
+    struct profile_row *rows; /* of this rank; they count what was written */
     uint64_t *planned;        /* events of each row in the first pass */
     struct buffer *buffers;   /* one for each row */
     int64_t *memory;          /* of all buffers */
@@ -281,8 +284,8 @@ struct pass {
 
 static int make_buffers(struct pass *pass)
 {
-    size_t rows = pass->row_count, total = 0;
-    size_t share = BUFFERS_MAX / (COLUMNS * sizeof(int64_t)) / rows;
+    size_t rows = pass->row_count, total = 0, columns = pass->fold->lanes ? COLUMNS : COLUMNS - 1;
+    size_t share = BUFFERS_MAX / (columns * sizeof(int64_t)) / rows;
     share = share < 1 ? 1 : share > BUFFER_EVENTS_MAX ? BUFFER_EVENTS_MAX : share;
     pass->buffers = calloc(rows, sizeof(*pass->buffers));
     pass->planned = calloc(rows, sizeof(*pass->planned));
@@ -290,78 +293,139 @@ static int make_buffers(struct pass *pass)
         return no_memory(pass->err);
     for (size_t i = 0; i < rows; i++) {
         uint64_t count = pass->rows[i].count;
+        struct buffer *buffer = &pass->buffers[i];
         pass->planned[i] = count;
         pass->rows[i].count = 0;
-        pass->buffers[i].room = count < share ? (size_t)count : share;
-        total += pass->buffers[i].room;
+        buffer->size = buffer->room = count < share ? (size_t)count : share;
+        total += buffer->size;
     }
-    pass->memory = calloc(total, COLUMNS * sizeof(*pass->memory));
+    pass->memory = calloc(total, columns * sizeof(*pass->memory));
     if (!pass->memory)
         return no_memory(pass->err);
     int64_t *next = pass->memory;
     for (size_t i = 0; i < rows; i++) {
         struct buffer *buffer = &pass->buffers[i];
         buffer->starts = next;
-        buffer->durations = buffer->starts + buffer->room;
-        buffer->lanes = buffer->durations + buffer->room;
-        next = buffer->lanes + buffer->room;
+        buffer->durations = next + buffer->size;
+        if (pass->fold->lanes)
+            buffer->lanes = buffer->durations + buffer->size;
+        next += columns * buffer->size;
     }
     return 0;
 }
 
-/* Turns absolute starts into differences; *previous is 0 before a row's first event. */
-static void encode_starts(int64_t *starts, size_t count, int64_t *previous)
+/* Turns absolute starts into differences; *previous is 0 before a row's first event. Returns
+ * whether none is before the one before it. */
+static bool encode_starts(int64_t *starts, size_t count, int64_t *previous)
 {
+    int64_t before = *previous, least = INT64_MAX;
     for (size_t i = 0; i < count; i++) {
-        int64_t start = starts[i];
-        starts[i] = start - *previous;
-        *previous = start;
+        int64_t start = starts[i], delta = start - before;
+        starts[i] = delta;
+        least = i > 0 && delta < least ? delta : least;
+        before = start;
     }
+    *previous = before;
+    return least >= 0;
 }
 
-static int flush(struct pass *pass, size_t row)
+/* Adds what waits in the buffer to the sums of its row. */
+static void count_events(struct profile_row *row, struct buffer *buffer)
 {
-    struct buffer *buffer = &pass->buffers[row];
+    const int64_t *starts = buffer->starts, *durations = buffer->durations;
+    size_t fill = buffer->fill;
+    if (row->count == 0) {
+        row->first_duration = row->minimum = row->maximum = durations[0];
+        row->earliest_start = starts[0];
+        row->latest_end = profile_add(starts[0], durations[0]);
+    }
+    int64_t total = row->total, minimum = row->minimum, maximum = row->maximum;
+    int64_t earliest = row->earliest_start, latest = row->latest_end;
+    const int64_t first = row->first_duration;
+    unsigned __int128 squares = buffer->squares;
+    for (size_t i = 0; i < fill; i++) {
+        int64_t start = starts[i], duration = durations[i], end = profile_add(start, duration);
+        int64_t beyond = duration - first;
+        total = profile_add(total, duration);
+        squares += (unsigned __int128)((__int128)beyond * beyond);
+        minimum = duration < minimum ? duration : minimum;
+        maximum = duration > maximum ? duration : maximum;
+        earliest = start < earliest ? start : earliest;
+        latest = end > latest ? end : latest;
+    }
+    row->total = total;
+    row->minimum = minimum;
+    row->maximum = maximum;
+    row->earliest_start = earliest;
+    row->latest_end = latest;
+    row->last_duration = durations[fill - 1];
+    row->count += fill;
+    buffer->squares = squares;
+}
+
+/* The rest of the sums. They are exact, so it does not matter in which portions events came. */
+static void finish_sums(struct profile_row *row, const struct buffer *buffer)
+{
+    uint64_t count = row->count;
+    row->exclusive = profile_add(row->total, -buffer->nested_ns);
+    if (count == 0)
+        return;
+    /* Sum of (d - mean)^2 = sum of (d - first)^2 - (sum of d - first)^2 / count. */
+    int64_t beyond = (int64_t)((uint64_t)row->total - count * (uint64_t)row->first_duration);
+    unsigned __int128 square = (unsigned __int128)((__int128)beyond * beyond);
+    unsigned __int128 part = square / count;
+    double rest = (double)(uint64_t)(square % count) / (double)count;
+    row->mean = (double)row->first_duration + (double)beyond / (double)count;
+    row->m2 = buffer->squares > part ? (double)(buffer->squares - part) - rest : 0;
+}
+
+static int flush(struct pass *pass, size_t number)
+{
+    struct buffer *buffer = &pass->buffers[number];
+    struct profile_row *row = &pass->rows[number];
     if (buffer->fill == 0)
         return 0;
-    /* previous_start is that of the last event appended: count from the last one written. */
-    int64_t last = buffer->starts[buffer->fill - 1],
-            before = buffer->written ? buffer->previous_start : 0;
-    encode_starts(buffer->starts, buffer->fill, &before);
-    if (profile_writer_put(pass->writer, pass->rows[row].first + buffer->written, buffer->fill,
-                           buffer->starts, buffer->durations, buffer->lanes, pass->err) < 0)
+    uint64_t written = row->count;
+    int64_t previous = written ? buffer->previous_start : 0;
+    buffer->is_unordered |= written && buffer->starts[0] < previous;
+    count_events(row, buffer);
+    buffer->is_unordered |= !encode_starts(buffer->starts, buffer->fill, &previous);
+    if (profile_writer_put(pass->writer, row->first + written, buffer->fill, buffer->starts,
+                           buffer->durations, buffer->lanes, pass->err) < 0)
         return -1;
-    buffer->written += buffer->fill;
-    buffer->previous_start = last;
+    buffer->previous_start = previous;
     buffer->fill = 0;
+    uint64_t left = pass->planned[number] - row->count;
+    buffer->room = left < buffer->size ? (size_t)left : buffer->size;
     return 0;
 }
 
-static void count_event(struct profile_row *row, int64_t start, int64_t duration, int64_t exclusive)
+/* Whether the row takes one more event: it has as many places as the first pass counted. -1: err.
+ */
+static int make_place(struct pass *pass, size_t row)
 {
-    profile_row_add(row, row->count, start, duration);
-    row->count++;
-    row->exclusive = profile_add(row->exclusive, exclusive);
+    const struct buffer *buffer = &pass->buffers[row];
+    if (buffer->fill == buffer->room && flush(pass, row) < 0)
+        return -1;
+    return buffer->fill < buffer->room;
 }
 
-static int append(struct pass *pass, size_t row, int64_t start, int64_t duration, int64_t lane)
+/* Puts an event into its row, which has a place for it. */
+static inline void append(struct buffer *buffer, int64_t start, int64_t duration, int64_t lane)
 {
-    struct buffer *buffer = &pass->buffers[row];
-    int64_t previous = buffer->fill ? buffer->starts[buffer->fill - 1] : buffer->previous_start;
-    if ((buffer->fill || buffer->written) && start < previous)
-        buffer->is_unordered = true;
     buffer->starts[buffer->fill] = start;
     buffer->durations[buffer->fill] = duration;
-    buffer->lanes[buffer->fill] = lane;
-    return ++buffer->fill == buffer->room ? flush(pass, row) : 0;
+    if (buffer->lanes)
+        buffer->lanes[buffer->fill] = lane;
+    buffer->fill++;
 }
 
-/* Puts an event of the call into its row. */
-static int put_event(struct pass *pass, uint32_t stream, const struct call *call,
-                     const struct trace_event *event)
+static void put_event(struct pass *pass, uint32_t stream, const struct call *call,
+                      const struct trace_event *event)
 {
     struct rank *rank = pass->rank;
     struct lane *lane = &rank->threads[stream].lane;
+    struct buffer *buffer = &pass->buffers[call->row];
     int64_t start = rank_ns(rank, event->start, &pass->clock_hint);
     int64_t duration = rank_ns(rank, event->end, &pass->clock_hint) - start;
     int is_outermost;
@@ -369,8 +433,8 @@ static int put_event(struct pass *pass, uint32_t stream, const struct call *call
     if (is_outermost && stream == 0 && event->start >= rank->session_start &&
         event->end <= rank->session_end)
         pass->outermost_ns = profile_add(pass->outermost_ns, duration);
-    count_event(&pass->rows[call->row], start, duration, exclusive);
-    return append(pass, call->row, start, duration, stream);
+    buffer->nested_ns = profile_add(buffer->nested_ns, duration - exclusive);
+    append(buffer, start, duration, stream);
 }
 
 /* The call with this signature; NULL if it came to the trace after the first pass. */
@@ -383,10 +447,10 @@ static struct call *find_call(const struct pass *pass, uint32_t stream, uint32_t
     return is_planned(call) ? call : NULL;
 }
 
-/* Whether its row has a place for one more event. */
-static bool has_place(const struct pass *pass, const struct call *call)
+/* Whether the call's row has a place for one more event; -1: err. */
+static int has_place(struct pass *pass, const struct call *call)
 {
-    return call && call->count > 0 && pass->rows[call->row].count < pass->planned[call->row];
+    return call && call->count > 0 ? make_place(pass, call->row) : 0;
 }
 
 static void note_failure(const struct pass *pass, uint32_t stream, int32_t error_class)
@@ -428,15 +492,72 @@ static void count_polls(struct pass *pass, struct call *call, uint64_t count, ui
 static int fold_event(struct pass *pass, uint32_t stream, const struct trace_event *event)
 {
     struct call *call = find_call(pass, stream, event->signature);
-    if (!has_place(pass, call))
-        call = NULL;
-    if (count_failure(pass, stream, call) < 0)
+    int place = has_place(pass, call);
+    if (place < 0 || count_failure(pass, stream, place ? call : NULL) < 0)
         return -1;
-    if (!call)
+    if (!place)
         return 0;
     if (call->kind == KIND_POLL)
         count_polls(pass, call, 1, event->start, event->end - event->start);
-    return put_event(pass, stream, call, event);
+    put_event(pass, stream, call, event);
+    return 0;
+}
+
+/* Of events one after the other the segment of the clock that all lie in; NULL if there is none, or
+ * if one of them needs more than to be put into its row. */
+static const struct clock_segment *find_plain(struct pass *pass, uint32_t stream,
+                                              const struct trace_event *events, size_t count)
+{
+    const struct rank *rank = pass->rank;
+    uint64_t start = events[0].start, end = events[count - 1].end;
+    const struct clock_segment *segment = clock_find(&rank->clock, start, &pass->clock_hint);
+    if (!segment || end >= segment->end || stream >= rank->thread_count ||
+        (stream == 0 && (start < rank->session_start || end > rank->session_end)))
+        return NULL;
+    const struct thread *thread = &rank->threads[stream];
+    return thread->has_failed || thread->lane.count > 0 ? NULL : segment;
+}
+
+/* What fold_event does, for events one after the other. */
+static int fold_events(struct pass *pass, uint32_t stream, const struct trace_event *events,
+                       size_t count)
+{
+    const struct clock_segment *found = find_plain(pass, stream, events, count);
+    if (!found) {
+        for (size_t i = 0; i < count; i++) {
+            if (fold_event(pass, stream, &events[i]) < 0)
+                return -1;
+        }
+        return 0;
+    }
+    struct clock_segment segment = *found;
+    struct buffer *buffers = pass->buffers;
+    const struct call *calls = pass->rank->threads[stream].calls;
+    const size_t call_count = pass->rank->threads[stream].call_count;
+    int64_t busy_ns = 0;
+    segment.ns += pass->rank->offset_ns;
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_event *event = &events[i];
+        const struct call *call = event->signature < call_count ? &calls[event->signature] : NULL;
+        if (!call || call->count == 0 || call->kind == KIND_POLL) {
+            if (fold_event(pass, stream, event) < 0)
+                return -1;
+            continue;
+        }
+        struct buffer *buffer = &buffers[call->row];
+        int place = buffer->fill < buffer->room ? 1 : make_place(pass, call->row);
+        if (place < 0)
+            return -1;
+        if (!place)
+            continue;
+        int64_t start = clock_segment_ns(&segment, event->start);
+        int64_t duration = clock_segment_ns(&segment, event->end) - start;
+        busy_ns = profile_add(busy_ns, duration);
+        append(buffer, start, duration, stream);
+    }
+    if (stream == 0)
+        pass->outermost_ns = profile_add(pass->outermost_ns, busy_ns);
+    return 0;
 }
 
 /* The times of a run's polls are laid end to end: their sum is then never longer than the run. */
@@ -444,11 +565,11 @@ static int fold_polls(struct pass *pass, uint32_t stream, const struct trace_pol
 {
     const struct call *whole = find_call(pass, stream, run->event.signature);
     uint64_t start = run->event.start;
-    if (!has_place(pass, whole))
-        whole = NULL;
-    if (count_failure(pass, stream, whole ? find_call(pass, stream, run->first) : NULL) < 0)
+    int place = has_place(pass, whole);
+    if (place < 0 ||
+        count_failure(pass, stream, place ? find_call(pass, stream, run->first) : NULL) < 0)
         return -1;
-    if (!whole)
+    if (!place)
         return 0;
     for (size_t i = 0; i < run->count; i++) {
         struct call *call = find_call(pass, stream, run->polled[i].signature);
@@ -456,7 +577,8 @@ static int fold_polls(struct pass *pass, uint32_t stream, const struct trace_pol
             count_polls(pass, call, run->polled[i].count, start, run->polled[i].busy);
         start += run->polled[i].busy;
     }
-    return put_event(pass, stream, whole, &run->event);
+    put_event(pass, stream, whole, &run->event);
+    return 0;
 }
 
 static int keep_pause(const struct fold *fold, struct rank *rank, int64_t start_ns,
@@ -523,17 +645,26 @@ static int fold_record(struct pass *pass, const struct trace_record *record)
 
 static int stream_records(struct pass *pass, struct trace_reader *reader, struct progress *progress)
 {
+    struct trace_event events[EVENTS_AT_ONCE];
     struct trace_record record;
     uint64_t records = 0, bytes = 0;
     int status;
-    while ((status = trace_reader_next(reader, &record, NULL)) != 0) {
+    for (;;) {
+        uint32_t stream;
+        size_t count = trace_reader_events(reader, events, EVENTS_AT_ONCE, &stream);
+        if (count > 0)
+            status = fold_events(pass, stream, events, count);
+        else if ((status = trace_reader_next(reader, &record, NULL)) == 0)
+            break;
+        else /* damage was told in the first pass */
+            status = status < 0 ? 0 : fold_record(pass, &record);
         if (status < 0)
-            continue; /* damage was told in the first pass */
-        if (fold_record(pass, &record) < 0)
             return -1;
-        if (++records % PROGRESS_RECORDS == 0) {
+        records += count > 0 ? count : 1;
+        if (records >= PROGRESS_RECORDS) {
             progress_advance(progress, trace_reader_bytes(reader) - bytes);
             bytes = trace_reader_bytes(reader);
+            records = 0;
         }
     }
     progress_advance(progress, trace_reader_bytes(reader) - bytes);
@@ -546,9 +677,10 @@ static int fold_session(struct pass *pass)
     struct rank *rank = pass->rank;
     int64_t start = rank_ns(rank, rank->session_start, &pass->clock_hint);
     int64_t duration = rank_ns(rank, rank->session_end, &pass->clock_hint) - start;
-    int64_t own = duration > pass->outermost_ns ? duration - pass->outermost_ns : 0;
-    count_event(&pass->rows[0], start, duration, own);
-    return append(pass, 0, start, duration, 0);
+    int64_t nested = duration > pass->outermost_ns ? pass->outermost_ns : duration;
+    pass->buffers[0].nested_ns = nested;
+    append(&pass->buffers[0], start, duration, 0);
+    return flush(pass, 0);
 }
 
 /* --- rows in which calls did not come in the order of their starts ------------------------------
@@ -609,6 +741,7 @@ static int finish_rows(struct pass *pass, uint64_t *lost)
     for (size_t i = 0; i < pass->row_count; i++) {
         if (flush(pass, i) < 0)
             return -1;
+        finish_sums(&pass->rows[i], &pass->buffers[i]);
         *lost += pass->planned[i] - pass->rows[i].count;
         if (pass->buffers[i].is_unordered && pass->rows[i].count <= SORT_EVENTS_MAX &&
             sort_row(pass, &pass->rows[i]) < 0)

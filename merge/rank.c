@@ -11,6 +11,8 @@
 #include "merge/traffic.h"
 #include "merge/unrecorded.h"
 
+enum { EVENTS_AT_ONCE = 256 }; /* 6 KiB: they stay in the cache */
+
 static const char *const words[] = {
     [RANK_COMPLETE] = "complete", [RANK_CUT_OFF] = "cut off",       [RANK_STOPPED] = "stopped",
     [RANK_DAMAGED] = "damaged",   [RANK_UNREADABLE] = "unreadable", [RANK_MISSING] = "missing",
@@ -82,13 +84,18 @@ static int begin_window(const struct scan *scan, uint32_t stream, const struct t
     return add_sync(scan, &window->sync);
 }
 
+static int lost_signature(const struct scan *scan, uint32_t id)
+{
+    return error_set(scan->err, "%s: the reader lost signature %" PRIu32, scan->rank->file, id);
+}
+
 static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struct call *call)
 {
     const struct trace_signature *signature = trace_reader_signature(scan->reader, stream, id);
     const struct trace_operation *operation =
         signature ? trace_reader_operation(scan->reader, stream, signature->operation) : NULL;
     if (!operation)
-        return error_set(scan->err, "%s: the reader lost signature %" PRIu32, scan->rank->file, id);
+        return lost_signature(scan, id);
     const char *request = trace_reader_origin(scan->reader, stream, signature);
     struct names *names = &scan->vocabulary->operations;
     int64_t name = names_intern(names, operation->name);
@@ -196,6 +203,61 @@ static int add_event(const struct scan *scan, uint32_t stream, const struct trac
     return 0;
 }
 
+/* Whether one of the events may be at work at that time. */
+static bool reach_over(const struct trace_event *events, size_t count, uint64_t ticks)
+{
+    return events[0].start < ticks && ticks < events[count - 1].end;
+}
+
+/* Keeps where polls of one kind at the end of the events began. */
+static void follow_last_polls(struct thread *thread, uint32_t stream,
+                              const struct trace_event *events, size_t count)
+{
+    size_t first = count - 1;
+    if (thread->calls[events[first].signature].kind == KIND_POLL) {
+        while (first > 0 && events[first - 1].signature == events[first].signature)
+            first--;
+    }
+    if (first > 0)
+        thread->polls.polls = 0;
+    for (size_t i = first; i < count; i++)
+        follow_polls(thread, stream, &events[i], 1);
+}
+
+/* What add_event does, for events one after the other: none of them encloses another one of them,
+ * and what is true of the first and of the last is so of those between. */
+static int add_events(const struct scan *scan, uint32_t stream, const struct trace_event *events,
+                      size_t count)
+{
+    struct rank *rank = scan->rank;
+    struct thread *thread = find_thread(scan, stream);
+    const struct trace_event *first = &events[0], *last = &events[count - 1];
+    if (!thread || lane_learn(&thread->lane, first->start, first->end) < 0)
+        return no_memory(scan);
+    thread->lane.previous_end = last->end;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].signature >= thread->call_count)
+            return lost_signature(scan, events[i].signature);
+        thread->calls[events[i].signature].count++;
+    }
+    follow_last_polls(thread, stream, events, count);
+    if (thread->events == 0) {
+        thread->first_ticks = first->start;
+        thread->last_ticks = last->end;
+    }
+    thread->first_ticks = first->start < thread->first_ticks ? first->start : thread->first_ticks;
+    thread->last_ticks = last->end > thread->last_ticks ? last->end : thread->last_ticks;
+    thread->events += count;
+    extend(rank, first->start, last->end);
+    if (stream == 0 && (reach_over(events, count, rank->session_start) ||
+                        reach_over(events, count, rank->session_end))) {
+        for (size_t i = 0; i < count; i++)
+            fit_session(rank, &events[i]);
+    }
+    rank->events += count;
+    return 0;
+}
+
 /* The polls of a run are counted by what each was, and that may have no event of its own. */
 static int add_polls(const struct scan *scan, uint32_t stream, const struct trace_poll_run *run)
 {
@@ -266,6 +328,24 @@ static int add_record(const struct scan *scan, const struct trace_record *record
     return 0;
 }
 
+/* Reads the events that come next, many at once. */
+static int read_events(const struct scan *scan)
+{
+    struct trace_event events[EVENTS_AT_ONCE];
+    struct traffic *traffic = scan->rank->traffic;
+    uint32_t stream;
+    size_t count;
+    while ((count = trace_reader_events(scan->reader, events, EVENTS_AT_ONCE, &stream)) > 0) {
+        if (add_events(scan, stream, events, count) < 0)
+            return -1;
+        for (size_t i = 0; traffic && i < count; i++) {
+            if (traffic_event(traffic, stream, &events[i]) < 0)
+                return no_memory(scan);
+        }
+    }
+    return 0;
+}
+
 /* Reads all records; a damaged place is noted and passed over. */
 static int read_records(const struct scan *scan)
 {
@@ -273,7 +353,8 @@ static int read_records(const struct scan *scan)
     struct trace_record record;
     struct error problem;
     int status;
-    while ((status = trace_reader_next(scan->reader, &record, &problem)) != 0) {
+    while ((status = read_events(scan)) == 0 &&
+           (status = trace_reader_next(scan->reader, &record, &problem)) != 0) {
         if (status > 0) {
             if (add_record(scan, &record) < 0 || add_traffic(scan, &record) < 0)
                 return -1;
@@ -283,7 +364,7 @@ static int read_records(const struct scan *scan)
             rank->problem = problem;
         rank->state = RANK_DAMAGED;
     }
-    return 0;
+    return status;
 }
 
 /* --- before and after the records --------------------------------------------------------------

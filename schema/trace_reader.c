@@ -1022,6 +1022,84 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
     }
 }
 
+/* Bytes of the varint that begins with the lowest byte of word; more than 8: it begins with 0. */
+static inline unsigned varint_bytes(uint64_t word)
+{
+    return (unsigned)__builtin_ctzll(word | UINT64_C(1) << 63) + 1;
+}
+
+/* The varint of so many bytes, at most 8, at the beginning of word. */
+static inline uint64_t varint_value(uint64_t word, unsigned bytes)
+{
+    static const uint64_t masks[] = {
+        0,           0xff,           0xffff,           0xffffff,  0xffffffff,
+        0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX,
+    };
+    return (word & masks[bytes]) >> bytes;
+}
+
+/* Reads the three varints of an event at p, which has room for them. Returns its end; NULL if they
+ * are no event, or a long one. What the next event waits for is where this one ends: that is found
+ * in one word, and nothing else stands in the way of it. */
+static inline const unsigned char *get_event(const unsigned char *p, uint64_t *tag, uint64_t *gap,
+                                             uint64_t *duration)
+{
+    uint64_t word, last;
+    memcpy(&word, p, sizeof word);
+    unsigned tag_bytes = varint_bytes(word);
+    uint64_t behind_tag = word >> (8 * tag_bytes & 63);
+    unsigned gap_bytes = varint_bytes(behind_tag), both = tag_bytes + gap_bytes;
+    unsigned duration_bytes = varint_bytes(word >> (8 * both & 63));
+    if (both > 7 || duration_bytes > 8)
+        return NULL;
+    memcpy(&last, p + both, sizeof last);
+    *tag = varint_value(word, tag_bytes);
+    *gap = varint_value(behind_tag, gap_bytes);
+    *duration = varint_value(last, duration_bytes);
+    return p + both + duration_bytes;
+}
+
+/* What is rare, damaged or near the window's end is left to trace_reader_next. */
+size_t trace_reader_events(struct trace_reader *reader, struct trace_event *events, size_t room,
+                           uint32_t *number)
+{
+    if (!reader->cursor || reader->reading != READ_ALL)
+        return 0;
+    struct stream *stream = &reader->streams[reader->window.stream];
+    const unsigned char *p = reader->cursor, *before = p, *end = reader->end;
+    uint64_t previous = stream->previous_end, gap_before = 0;
+    uint64_t signatures = stream->signature_count;
+    size_t count = 0;
+    *number = reader->window.stream;
+    if (previous > INT64_MAX) /* no event is that late */
+        return 0;
+    while (count < room && end - p > 4 * VARINT_MAX) {
+        uint64_t tag, gap, duration;
+        const unsigned char *q = get_event(p, &tag, &gap, &duration);
+        if (!q || tag - TRACE_TAG_EVENT >= signatures)
+            break;
+        /* No sum overflows: previous is below 2^63, the others are below 2^56. */
+        uint64_t start = previous + gap;
+        if (start + duration > INT64_MAX)
+            break;
+        events[count++] = (struct trace_event){.signature = (uint32_t)(tag - TRACE_TAG_EVENT),
+                                               .start = start,
+                                               .end = start + duration};
+        gap_before = gap;
+        previous = start + duration;
+        before = p;
+        p = q;
+    }
+    if (count > 0 && is_tag(reader, p, TRACE_TAG_POLLS)) { /* the last one belongs to a run */
+        count--;
+        p = before;
+        previous = events[count].start - gap_before;
+    }
+    reader->cursor = p;
+    stream->previous_end = previous;
+    return count;
+}
+
 void trace_reader_pass_events(struct trace_reader *reader)
 {
     reader->reading = READ_DEFINITIONS;

@@ -104,6 +104,33 @@ Test(clock, is_right_to_a_microsecond_while_the_speed_changes)
     clock_release(&clock);
 }
 
+Test(clock, rounds_down_and_never_passes_the_next_point)
+{
+    /* Slopes below and above 1; the last one is over more ticks than can be exact everywhere. */
+    const struct trace_sync points[] = {
+        {7, 1000, 0}, {1000007, 386615, 0}, {2000010, 8386622, 0}, {UINT64_C(1) << 61, 1 << 30, 0}};
+    struct clock clock = make_clock(points, 4);
+    size_t hint = 0;
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        const struct trace_sync *from = &points[i], *to = from + 1;
+        for (uint64_t ticks = from->ticks; ticks < to->ticks; ticks += 3) {
+            unsigned __int128 part = (unsigned __int128)(ticks - from->ticks) *
+                                     (uint64_t)(to->monotonic_ns - from->monotonic_ns);
+            int64_t exact = from->monotonic_ns + (int64_t)(part / (to->ticks - from->ticks));
+            cr_assert_eq(clock_ns(&clock, ticks, &hint), exact, "at %lu", (unsigned long)ticks);
+        }
+    }
+    int64_t before = points[2].monotonic_ns;
+    for (uint64_t left = UINT64_C(1) << 60; left > 0; left -= left / 64 + 1) {
+        int64_t ns = clock_ns(&clock, points[3].ticks - left, &hint);
+        cr_assert(ns >= before && ns <= points[3].monotonic_ns, "%lu ticks before the point",
+                  (unsigned long)left);
+        before = ns;
+    }
+    clock_release(&clock);
+}
+
 Test(clock, extreme_ticks_stay_in_range)
 {
     const struct trace_sync points[] = {{1, 0, 0}, {2, INT64_C(1) << 60, 0}};
