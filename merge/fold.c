@@ -3,6 +3,7 @@
 #include "merge/fold.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 enum {
     COLUMNS = 3,                 /* start, duration, lane */
-    BUFFERS_MAX = 64 << 20,      /* bytes, all rows of a rank together */
+    BUFFERS_MAX = 64 << 20,      /* bytes, all rows of all ranks being folded */
     BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
     EVENTS_AT_ONCE = 256,        /* taken from the trace: 6 KiB stay in the cache */
     SORT_EVENTS_MAX = 2 << 20,   /* of a row that is put in order: 48 MiB */
@@ -285,7 +286,7 @@ struct pass {
 static int make_buffers(struct pass *pass)
 {
     size_t rows = pass->row_count, total = 0, columns = pass->fold->lanes ? COLUMNS : COLUMNS - 1;
-    size_t share = BUFFERS_MAX / (columns * sizeof(int64_t)) / rows;
+    size_t share = BUFFERS_MAX / pass->fold->threads / (columns * sizeof(int64_t)) / rows;
     share = share < 1 ? 1 : share > BUFFER_EVENTS_MAX ? BUFFER_EVENTS_MAX : share;
     pass->buffers = calloc(rows, sizeof(*pass->buffers));
     pass->planned = calloc(rows, sizeof(*pass->planned));
@@ -734,24 +735,34 @@ done:
     return status;
 }
 
+/* Only one thread at a time does so: it takes memory. */
+static int sort_alone(struct pass *pass, struct profile_row *row)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    int status = sort_row(pass, row);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 /* Nested calls and several threads bring calls out of order. Rows too long to sort in memory stay
  * in the order of ends, thread by thread: readers take both. */
-static int finish_rows(struct pass *pass, uint64_t *lost)
+static int finish_rows(struct pass *pass)
 {
     for (size_t i = 0; i < pass->row_count; i++) {
         if (flush(pass, i) < 0)
             return -1;
         finish_sums(&pass->rows[i], &pass->buffers[i]);
-        *lost += pass->planned[i] - pass->rows[i].count;
+        pass->rank->lost += pass->planned[i] - pass->rows[i].count;
         if (pass->buffers[i].is_unordered && pass->rows[i].count <= SORT_EVENTS_MAX &&
-            sort_row(pass, &pass->rows[i]) < 0)
+            sort_alone(pass, &pass->rows[i]) < 0)
             return -1;
     }
     return 0;
 }
 
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
-              struct progress *progress, uint64_t *lost, struct error *err)
+              struct progress *progress, struct error *err)
 {
     struct pass pass = {.fold = fold, .rank = &fold->ranks[number], .writer = writer, .err = err};
     struct trace_reader *reader = NULL;
@@ -766,7 +777,7 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
     if (status == 0)
         status = fold_session(&pass);
     if (status == 0)
-        status = finish_rows(&pass, lost);
+        status = finish_rows(&pass);
     trace_reader_close(reader);
     pauses_release(&pass.pauses);
     free(pass.memory);

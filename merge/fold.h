@@ -24,6 +24,7 @@ struct fold {
     struct rank *ranks; /* usable ones and others */
     size_t rank_count;
     const struct vocabulary *vocabulary; /* its communicators settled */
+    unsigned threads;    /* that fold ranks: they share the memory */
     enum labels labels; /* LABELS_AUTO becomes what was chosen */
 
     struct names regions;
@@ -41,10 +42,10 @@ int fold_plan(struct fold *fold, struct error *err);
 
 /* Streams the trace dirfd/ranks[number].file into the writer's events and its rows' statistics, and
  * counts in the rank what has no event of its own: polls, failures, pauses.
- * *lost counts calls that were there in the first pass and no more. Returns 0, or -1 and err: what
- * cannot be written, or memory. */
+ * Different ranks may be folded at once. Returns 0, or -1 and err: what cannot be written, or
+ * memory. */
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
-              struct progress *progress, uint64_t *lost, struct error *err);
+              struct progress *progress, struct error *err);
 
 /* Drops rows that came out empty, writes the index, and the tables of polls, unrecorded and failed
  * calls if there were any. Returns 0, or -1 and err. */

@@ -3,7 +3,7 @@
 # of a run that goes on do.
 noinst_LTLIBRARIES += libmerge.la
 libmerge_la_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
-libmerge_la_LIBADD = libprofile.la libtrace.la -lm
+libmerge_la_LIBADD = libprofile.la libtrace.la -lm -lpthread
 libmerge_la_SOURCES = \
 	merge/alignment.c merge/alignment.h \
 	merge/clock.c merge/clock.h \
@@ -37,6 +37,7 @@ libmerge_la_SOURCES = \
 	merge/timeline.c merge/timeline.h \
 	merge/traffic.c merge/traffic.h \
 	merge/unrecorded.c merge/unrecorded.h \
+	merge/workers.c merge/workers.h \
 	merge/world.c merge/world.h
 
 bin_PROGRAMS += sp-merge sp-dump

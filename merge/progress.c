@@ -12,18 +12,17 @@ static double since(const struct timespec *from, const struct timespec *to)
 
 void progress_begin(struct progress *progress, uint64_t total, bool on)
 {
-    *progress = (struct progress){.total = total, .on = on && isatty(STDERR_FILENO)};
+    *progress = (struct progress){.total = total,
+                                   .on = on && isatty(STDERR_FILENO),
+                                   .lock = PTHREAD_MUTEX_INITIALIZER};
     if (progress->on)
         clock_gettime(CLOCK_MONOTONIC, &progress->start);
     progress->shown = progress->start;
 }
 
-void progress_advance(struct progress *progress, uint64_t units)
+static void show(struct progress *progress)
 {
     struct timespec now;
-    progress->done += units;
-    if (!progress->on || progress->total == 0)
-        return;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (since(&progress->start, &now) < 1.0 || since(&progress->shown, &now) < 0.2)
         return;
@@ -32,6 +31,15 @@ void progress_advance(struct progress *progress, uint64_t units)
     progress->visible = true;
     fprintf(stderr, "\rmerging: %3.0f %%", 100.0 * (share < 1.0 ? share : 1.0));
     fflush(stderr);
+}
+
+void progress_advance(struct progress *progress, uint64_t units)
+{
+    pthread_mutex_lock(&progress->lock);
+    progress->done += units;
+    if (progress->on && progress->total > 0)
+        show(progress);
+    pthread_mutex_unlock(&progress->lock);
 }
 
 void progress_clear(struct progress *progress)

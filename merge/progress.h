@@ -3,6 +3,7 @@
 #ifndef SCOPE_PROGRESS_H
 #define SCOPE_PROGRESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -11,6 +12,7 @@ struct progress {
     uint64_t total, done;
     struct timespec start, shown;
     bool on, visible;
+    pthread_mutex_t lock; /* of done and what follows from it: threads advance */
 };
 
 /* total: units of work. Shows nothing if not on, if stderr is no terminal, or in the first second.

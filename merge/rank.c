@@ -32,7 +32,6 @@ int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint)
 struct scan {
     struct rank *rank;
     struct trace_reader *reader;
-    struct vocabulary *vocabulary;
     struct error *err;
 };
 
@@ -97,7 +96,7 @@ static int describe(const struct scan *scan, uint32_t stream, uint32_t id, struc
     if (!operation)
         return lost_signature(scan, id);
     const char *request = trace_reader_origin(scan->reader, stream, signature);
-    struct names *names = &scan->vocabulary->operations;
+    struct names *names = &scan->rank->operations;
     int64_t name = names_intern(names, operation->name);
     int64_t request_number = request ? names_intern(names, request) : (int64_t)CALL_NO_REQUEST;
     if (name < 0 || request_number < 0)
@@ -294,6 +293,43 @@ static int add_traffic(const struct scan *scan, const struct trace_record *recor
     return status < 0 ? no_memory(scan) : 0;
 }
 
+static struct told_communicator *add_told(struct rank *rank)
+{
+    if (rank->told_count == rank->told_room) {
+        size_t room = rank->told_room ? 2 * rank->told_room : 8;
+        struct told_communicator *told = realloc(rank->told, room * sizeof(*told));
+        if (!told)
+            return NULL;
+        rank->told = told;
+        rank->told_room = room;
+    }
+    struct told_communicator *last = &rank->told[rank->told_count++];
+    *last = (struct told_communicator){.runs = NULL};
+    return last;
+}
+
+static int tell_communicator(struct rank *rank, const struct trace_communicator *communicator)
+{
+    size_t size = communicator->run_count * sizeof(*communicator->runs);
+    struct told_communicator *told = add_told(rank);
+    if (!told || !(told->runs = malloc(size + 1)))
+        return -1;
+    if (size > 0)
+        memcpy(told->runs, communicator->runs, size);
+    told->is = *communicator;
+    told->is.runs = told->runs;
+    return 0;
+}
+
+static int tell_name(struct rank *rank, uint32_t id, const char *name)
+{
+    struct told_communicator *told = add_told(rank);
+    if (!told)
+        return -1;
+    told->is.id = id;
+    return (told->name = strdup(name)) ? 0 : -1;
+}
+
 static int add_record(const struct scan *scan, const struct trace_record *record)
 {
     switch (record->type) {
@@ -306,13 +342,9 @@ static int add_record(const struct scan *scan, const struct trace_record *record
     case RECORD_SIGNATURE:
         return add_signature(scan, record->stream, record->signature_id);
     case RECORD_COMMUNICATOR:
-        return communicators_add(&scan->vocabulary->communicators, scan->rank->header.rank,
-                                 &record->communicator) < 0
-                   ? no_memory(scan)
-                   : 0;
+        return tell_communicator(scan->rank, &record->communicator) < 0 ? no_memory(scan) : 0;
     case RECORD_NAME:
-        return communicators_name(&scan->vocabulary->communicators, scan->rank->header.rank,
-                                  record->name.communicator, record->name.text) < 0
+        return tell_name(scan->rank, record->name.communicator, record->name.text) < 0
                    ? no_memory(scan)
                    : 0;
     case RECORD_SYNC:
@@ -401,7 +433,7 @@ static void note_last_call(const struct scan *scan, const struct trace_slot *slo
     if (is_known)
         last.call = slot->signature - 1;
     if (number < rank->thread_count && rank->threads[number].polls.polls > 1) {
-        char *const *names = scan->vocabulary->operations.texts;
+        char *const *names = rank->operations.texts;
         const struct thread *thread = &rank->threads[number];
         if (slot->signature == 0 ||
             (is_known && flight_is_poll(names[thread->calls[last.call].operation])))
@@ -486,7 +518,7 @@ static int finish(const struct scan *scan)
         rank->state = RANK_UNREADABLE;
         return 0;
     }
-    return unrecorded_read(rank, scan->reader, scan->vocabulary) < 0 ? no_memory(scan) : 0;
+    return unrecorded_read(rank, scan->reader, &rank->operations) < 0 ? no_memory(scan) : 0;
 }
 
 /* A copied or renamed trace would be taken for another rank. */
@@ -518,10 +550,9 @@ void rank_forget_traffic(struct rank *rank)
     rank->traffic = NULL;
 }
 
-int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, size_t traffic_times,
-              struct error *err)
+int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *err)
 {
-    struct scan scan = {.rank = rank, .vocabulary = vocabulary, .err = err};
+    struct scan scan = {.rank = rank, .err = err};
     if (traffic_times > 0) {
         if (!(rank->traffic = calloc(1, sizeof(*rank->traffic))))
             return no_memory(&scan);
@@ -541,8 +572,73 @@ int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, size_
     return status;
 }
 
+/* --- joining the others ------------------------------------------------------------------------
+ */
+
+static void forget_told(struct rank *rank)
+{
+    for (size_t i = 0; i < rank->told_count; i++) {
+        free(rank->told[i].runs);
+        free(rank->told[i].name);
+    }
+    free(rank->told);
+    rank->told = NULL;
+    rank->told_count = rank->told_room = 0;
+    names_release(&rank->operations);
+}
+
+static void rename_call(struct call *call, const uint32_t *numbers)
+{
+    call->operation = numbers[call->operation];
+    if (call->request != CALL_NO_REQUEST)
+        call->request = numbers[call->request];
+}
+
+/* From the rank's names to those of all. */
+static int join_names(struct rank *rank, struct names *names)
+{
+    uint32_t *numbers = calloc(rank->operations.count + 1, sizeof(*numbers));
+    int64_t number = numbers ? 0 : NAMES_NONE;
+    for (size_t i = 0; number >= 0 && i < rank->operations.count; i++) {
+        number = names_intern(names, rank->operations.texts[i]);
+        numbers[i] = (uint32_t)number;
+    }
+    for (size_t i = 0; number >= 0 && i < rank->thread_count; i++) {
+        for (size_t j = 0; j < rank->threads[i].call_count; j++)
+            rename_call(&rank->threads[i].calls[j], numbers);
+    }
+    for (size_t i = 0; number >= 0 && rank->unrecorded && i < rank->unrecorded->count; i++)
+        rename_call(&rank->unrecorded->calls[i].call, numbers);
+    free(numbers);
+    return number < 0 ? -1 : 0;
+}
+
+static int join_communicators(const struct rank *rank, struct communicators *communicators)
+{
+    uint32_t number = rank->header.rank;
+    for (size_t i = 0; i < rank->told_count; i++) {
+        const struct told_communicator *told = &rank->told[i];
+        int status = told->name
+                         ? communicators_name(communicators, number, told->is.id, told->name)
+                         : communicators_add(communicators, number, &told->is);
+        if (status < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int rank_join(struct rank *rank, struct vocabulary *vocabulary, struct error *err)
+{
+    if (join_names(rank, &vocabulary->operations) < 0 ||
+        join_communicators(rank, &vocabulary->communicators) < 0)
+        return error_set(err, "%s: out of memory", rank->file);
+    forget_told(rank);
+    return 0;
+}
+
 void rank_release(struct rank *rank)
 {
+    forget_told(rank);
     for (size_t i = 0; i < rank->thread_room; i++) {
         free(rank->threads[i].calls);
         lane_release(&rank->threads[i].lane);

@@ -30,7 +30,7 @@ enum rank_state {
 
 /* How often a call with given arguments was made by one thread. */
 struct call {
-    uint32_t operation; /* number of its name in the merge's names */
+    uint32_t operation; /* number of its name in the vocabulary, before joining in the rank's */
     uint32_t request;   /* likewise; CALL_NO_REQUEST */
     enum mpi_kind kind;
     int32_t peer, root, tag, communicator; /* communicator: the rank's own id */
@@ -66,6 +66,13 @@ struct thread {
     int32_t error_class;
 };
 
+/* What a rank's trace says of a communicator: what it is, or its name. */
+struct told_communicator {
+    struct trace_communicator is;
+    struct trace_rank_run *runs; /* of it; owned */
+    char *name;                  /* NULL: no name is told */
+};
+
 struct unrecorded;
 struct traffic;
 
@@ -80,6 +87,9 @@ struct rank {
     struct thread *threads; /* by stream number */
     size_t thread_count, thread_room;
     uint64_t events, dropped, bytes;
+    struct names operations;             /* of its calls, until it joins the others */
+    struct told_communicator *told;      /* likewise what it says of communicators */
+    size_t told_count, told_room;
     struct unrecorded *unrecorded;       /* calls without an event; NULL: none */
     struct traffic *traffic;             /* when it sent and received; NULL: nobody asked */
     uint64_t session_start, session_end; /* ticks */
@@ -102,6 +112,7 @@ struct rank {
     struct tally failures; /* by region of the fold and error class */
     struct profile_pause *pauses;
     size_t pause_count, pause_room;
+    uint64_t lost;     /* calls that were there in the first pass and no more */
     int64_t paused_ns; /* also in pauses that are too many to be kept */
 };
 
@@ -114,9 +125,12 @@ struct vocabulary {
 /* First pass: reads dirfd/rank->file. Only rank->file is set before. A trace of which something can
  * be used gets a state up to RANK_DAMAGED, others RANK_UNREADABLE, with rank->problem telling why.
  * traffic_times: how many times of messages may be kept for rank->traffic; 0: it is not wanted.
- * Returns 0, or -1 and err if memory is out. */
-int rank_scan(struct rank *rank, int dirfd, struct vocabulary *vocabulary, size_t traffic_times,
-              struct error *err);
+ * Touches nothing but the rank. Returns 0, or -1 and err if memory is out. */
+int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *err);
+
+/* Adds what the rank knows to what all have in common; ranks do so in their order. Returns 0, or -1
+ * and err if memory is out. */
+int rank_join(struct rank *rank, struct vocabulary *vocabulary, struct error *err);
 
 /* The rank's number: its trace's name tells it, whatever is in the trace. */
 uint32_t rank_number(const struct rank *rank);

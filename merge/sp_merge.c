@@ -17,6 +17,7 @@
 
 #include "merge/losses.h"
 #include "merge/run.h"
+#include "merge/workers.h"
 #include "merge/world.h"
 #include "schema/run_path.h"
 #include "schema/streams.h"
@@ -24,7 +25,7 @@
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
 enum { EXIT_USAGE = 64, PATH_SIZE = 4096 };
-enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT };
+enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS };
 
 struct settings {
     char **runs; /* directories; the command line's */
@@ -50,6 +51,10 @@ static const struct argp_option option_table[] = {
      "\"peer\" (no bytes, no tags), \"op\" (the operation alone), or \"auto\" (default: full, "
      "coarser where readers would take long over so many)",
      0},
+    {"threads", KEY_THREADS, "N", 0,
+     "Read and fold so many ranks at a time (default: one for each processor that sp-merge may use, "
+     "8 at most; 1 with --auto); the file is the same",
+     0},
     {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
@@ -57,6 +62,14 @@ static const struct argp_option option_table[] = {
      "As at the end of srun: one line at most, traces removed if the file is complete", 0},
     {0},
 };
+
+static bool read_threads(const char *text, unsigned *threads)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *threads = (unsigned)number;
+    return *text >= '0' && *text <= '9' && *end == '\0' && number >= 1 && number <= WORKERS_MAX;
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -80,6 +93,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_LABELS:
         if (!labels_read(argument, &settings->world.labels))
             argp_error(state, "--labels=%s: not one of full, size-class, peer, op, auto", argument);
+        return 0;
+    case KEY_THREADS:
+        if (!read_threads(argument, &settings->world.threads))
+            argp_error(state, "--threads=%s: not a number from 1 to 256", argument);
         return 0;
     case KEY_STRICT:
         settings->world.is_strict = true;
@@ -423,6 +440,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);
     settings.world.show_progress = !settings.automatic;
+    if (settings.world.threads == 0)
+        settings.world.threads = settings.automatic ? 1 : workers_default();
     for (size_t i = 0; i < settings.run_count; i++) {
         int status = merge_directory(&settings, settings.runs[i]);
         worst = status > worst ? status : worst;

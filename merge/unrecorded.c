@@ -39,7 +39,7 @@ static int describe(const struct trace_unrecorded *counted, struct names *names,
     return 0;
 }
 
-int unrecorded_read(struct rank *rank, struct trace_reader *reader, struct vocabulary *vocabulary)
+int unrecorded_read(struct rank *rank, struct trace_reader *reader, struct names *names)
 {
     uint32_t places = trace_reader_unrecorded_count(reader);
     if (places == 0)
@@ -54,7 +54,7 @@ int unrecorded_read(struct rank *rank, struct trace_reader *reader, struct vocab
         struct trace_unrecorded counted;
         if (!trace_reader_unrecorded(reader, i, &counted))
             continue;
-        if (describe(&counted, &vocabulary->operations, &next->call) < 0)
+        if (describe(&counted, names, &next->call) < 0)
             return -1;
         next->ns = span_ns(rank, counted.ticks);
         unrecorded->total += counted.count;

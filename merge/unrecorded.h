@@ -25,9 +25,9 @@ struct unrecorded {
 enum { UNRECORDED_TEXT = 320 };
 
 /* First pass: reads what the trace counted into rank->unrecorded (to be freed; NULL if there is
- * nothing), and counts it in rank->dropped. rank->clock is settled. Returns 0, or -1 if memory is
- * out. */
-int unrecorded_read(struct rank *rank, struct trace_reader *reader, struct vocabulary *vocabulary);
+ * nothing), with the names of operations in names, and counts it in rank->dropped. rank->clock is
+ * settled. Returns 0, or -1 if memory is out. */
+int unrecorded_read(struct rank *rank, struct trace_reader *reader, struct names *names);
 
 /* Says why the trace stopped taking events, and what was not recorded for that. */
 void unrecorded_tell(const struct rank *rank, char text[static UNRECORDED_TEXT]);

@@ -17,6 +17,7 @@
 #include "merge/publish.h"
 #include "merge/timeline.h"
 #include "merge/unrecorded.h"
+#include "merge/workers.h"
 
 enum {
     MISSING_ROWS_MAX = 1 << 16, /* rows of /scope_profile/ranks for ranks without a trace */
@@ -31,6 +32,8 @@ struct merge {
     struct world_result *result;
     struct error *err;
     bool is_strict;
+    unsigned threads;
+    size_t traffic_times; /* kept of each rank */
 
     struct rank *ranks; /* one for each trace, by number */
     size_t rank_count, usable;
@@ -166,23 +169,37 @@ static size_t traffic_times(const struct merge *merge)
     return share > TRAFFIC_TIMES_LEAST ? share : TRAFFIC_TIMES_LEAST;
 }
 
+static int scan_one(void *context, size_t number, struct error *err)
+{
+    const struct merge *merge = context;
+    struct rank *rank = &merge->ranks[number];
+    rank->file = strdup(merge->world->files[number]);
+    if (!rank->file)
+        return error_set(err, "out of memory");
+    return rank_scan(rank, merge->world->fd, merge->traffic_times, err);
+}
+
+static int join_one(void *context, size_t number, struct error *err)
+{
+    struct merge *merge = context;
+    struct rank *rank = &merge->ranks[number];
+    progress_advance(&merge->progress, rank->bytes);
+    merge->usable += rank_is_usable(rank);
+    return rank_join(rank, &merge->vocabulary, err);
+}
+
 static int scan_all(struct merge *merge)
 {
-    size_t times = traffic_times(merge);
-    merge->ranks = calloc(merge->world->file_count + 1, sizeof(*merge->ranks));
+    const struct workers workers = {
+        .threads = merge->threads, .context = merge, .work = scan_one, .join = join_one};
+    size_t count = merge->world->file_count;
+    merge->traffic_times = traffic_times(merge);
+    merge->ranks = calloc(count + 1, sizeof(*merge->ranks));
     if (!merge->ranks)
         return no_memory(merge);
-    for (size_t i = 0; i < merge->world->file_count; i++) {
-        struct rank *rank = &merge->ranks[merge->rank_count++];
-        rank->file = strdup(merge->world->files[i]);
-        if (!rank->file)
-            return no_memory(merge);
-        if (rank_scan(rank, merge->world->fd, &merge->vocabulary, times, merge->err) < 0)
-            return -1;
-        progress_advance(&merge->progress, rank->bytes);
-        if (rank_is_usable(rank))
-            merge->usable++;
-    }
+    merge->rank_count = count;
+    if (workers_run(&workers, count, merge->err) < 0)
+        return -1;
     return merge->usable ? 0
                          : error_set(merge->err, "%s: no usable trace: %s", merge->run->path,
                                      merge->ranks[0].problem.text);
@@ -539,19 +556,40 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
     return metadata_write(&metadata, writer, merge->err);
 }
 
+/* What a rank is folded by. */
+struct folding {
+    struct merge *merge;
+    struct profile_writer *writer;
+};
+
+static int fold_one(void *context, size_t number, struct error *err)
+{
+    const struct folding *folding = context;
+    struct merge *merge = folding->merge;
+    return fold_rank(&merge->fold, number, merge->world->fd, folding->writer, &merge->progress,
+                     err);
+}
+
+static int tell_lost(void *context, size_t number, struct error *err)
+{
+    const struct folding *folding = context;
+    const struct rank *rank = &folding->merge->ranks[number];
+    (void)err;
+    if (rank->lost > 0)
+        losses_add(folding->merge->losses,
+                   "rank %" PRIu32 ": its trace changed while it was read", rank->header.rank);
+    return 0;
+}
+
 static int write_events(struct merge *merge, struct profile_writer *writer)
 {
     struct fold *fold = &merge->fold;
-    if (profile_writer_reserve(writer, fold->events, fold->lanes, merge->err) < 0)
+    struct folding folding = {.merge = merge, .writer = writer};
+    const struct workers workers = {
+        .threads = fold->threads, .context = &folding, .work = fold_one, .join = tell_lost};
+    if (profile_writer_reserve(writer, fold->events, fold->lanes, merge->err) < 0 ||
+        workers_run(&workers, merge->rank_count, merge->err) < 0)
         return -1;
-    for (size_t i = 0; i < merge->rank_count; i++) {
-        uint64_t lost = 0;
-        if (fold_rank(fold, i, merge->world->fd, writer, &merge->progress, &lost, merge->err) < 0)
-            return -1;
-        if (lost > 0)
-            losses_add(merge->losses, "rank %" PRIu32 ": its trace changed while it was read",
-                       merge->ranks[i].header.rank);
-    }
     return fold_finish(fold, writer, merge->err);
 }
 
@@ -646,13 +684,15 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                               const char *path, const struct world_options *options,
                               struct losses *losses, struct world_result *result, struct error *err)
 {
+    unsigned threads = options->threads ? options->threads : 1;
     struct merge merge = {.run = run,
                           .world = world,
                           .losses = losses,
                           .result = result,
                           .err = err,
                           .is_strict = options->is_strict,
-                          .fold = {.labels = options->labels},
+                          .threads = threads,
+                          .fold = {.labels = options->labels, .threads = threads},
                           .timeline = {.clock = options->clock}};
     *result = (struct world_result){0};
     progress_begin(&merge.progress, 2 * world->bytes, options->show_progress);

@@ -24,6 +24,7 @@ enum world_status {
 struct world_options {
     bool overwrite;
     bool show_progress;
+    unsigned threads; /* 0: one */
     bool is_strict; /* no file where there are losses: WORLD_NOTHING */
     enum timeline_clock clock;
     enum labels labels;

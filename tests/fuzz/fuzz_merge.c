@@ -41,9 +41,10 @@ static void merge(const struct run *run, const struct run_world *world)
     struct losses losses = {.quiet = true};
     static struct world_result result;
     struct error err = {""};
+    const struct world_options options = {.overwrite = true, .threads = 2};
     memset(&result, 0, sizeof result);
     enum world_status status =
-        world_merge(run, world, profile_path, true, false, &losses, &result, &err);
+        world_merge(run, world, profile_path, &options, &losses, &result, &err);
     if (status == WORLD_COMPLETE || status == WORLD_LOSSES)
         report(result.calls);
     else if (err.text[0] == '\0')

@@ -117,6 +117,23 @@ ok 'are a file each' cmp run.h5 second.h5
 ok 'but not one file' exits 64 "$bin/sp-merge" run second -o both.h5
 ok 'the worst status counts' exits 2 "$bin/sp-merge" -f run nowhere second
 
+# --- threads ------------------------------------------------------------------------------------
+"$bin/make_run" ranks -n 60 --events 500 --cut 2 --missing 1
+for kind in plain threads polls full; do
+    "$bin/make_traces" "$kind" "$kind"
+done
+for kind in plain threads polls full ranks; do
+    for threads in 3 1; do # into a file of one name, which the messages have
+        "$bin/sp-merge" --threads=$threads -f "$kind" 2>"said.$threads"
+        cp "$kind.h5" "by.$threads"
+    done
+    ok "three threads make the same file: $kind" cmp by.1 by.3
+    ok 'and say the same' cmp said.1 said.3
+done
+for threads in 0 257 2x ''; do
+    ok "--threads=$threads: status 64" exits 64 "$bin/sp-merge" -f --threads=$threads run
+done
+
 # --- labels -------------------------------------------------------------------------------------
 names() {
     h5dump -d /region_table/names -y "$1" | grep -c '"mpi:'
