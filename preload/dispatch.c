@@ -25,10 +25,6 @@ void *dispatch_next_table[ENTRY_COUNT];
 extern void *dispatch_slots[ENTRY_COUNT];
 extern const int32_t dispatch_offsets[ENTRY_COUNT];
 
-/* The PMPI_ names, which end in the MPI_ names. */
-#define NAME(function, operation, kind) "P" #function,
-static const char *const names[FUNCTION_COUNT] = {MPI_FUNCTIONS(NAME)};
-
 static const struct family *const families[] = {&family_standard, &family_openmpi, &family_mpich};
 
 /* What was found: written by whoever comes first, by others with the same values. */
@@ -58,9 +54,24 @@ const char *dispatch_mpi_version(void)
     return version;
 }
 
+/* No table of their addresses: the loader would have to fill it in, in every process there is. */
+static const char *pmpi_name(enum mpi_function function)
+{
+    switch (function) {
+#define NAME(function, operation, kind)                                                            \
+    case FUNCTION_##function:                                                                      \
+        return "P" #function;
+        MPI_FUNCTIONS(NAME)
+#undef NAME
+    case FUNCTION_COUNT:
+        break;
+    }
+    return "";
+}
+
 const char *dispatch_name(unsigned entry)
 {
-    return names[entry / 2] + (entry % 2 ? 0 : 1);
+    return pmpi_name(entry / 2) + (entry % 2 ? 0 : 1);
 }
 
 static bool text_is_of(const struct family *candidate)
@@ -252,7 +263,7 @@ static void *choose_target(unsigned entry, void *next)
 {
     void *target = NULL;
     if (family)
-        target = (dispatch_records(entry / 2) ? family->wrappers : family->quiet)[entry];
+        target = (dispatch_records(entry / 2) ? family->wrapper : family->quiet)(entry);
     return target ? target : next;
 }
 

@@ -27,8 +27,9 @@ struct family {
     const char *marker;       /* a symbol that libraries of this family define, no others */
     const char *const *texts; /* what its version text may begin with; NULL ends the list */
     const char *object;       /* what its file's name begins with; NULL: any */
-    void *const *wrappers;    /* [ENTRY_COUNT] */
-    void *const *quiet;       /* [ENTRY_COUNT]: of what is not recorded; NULL: none is needed */
+    /* The wrapper of an entry; and that of one that is not recorded. NULL: none is needed. */
+    void *(*wrapper)(unsigned entry);
+    void *(*quiet)(unsigned entry);
     /* Gets what the wrappers need from the library; 0, or -1 if something is missing. */
     int (*attach)(void *library);
 };

@@ -62,7 +62,7 @@ const struct family family_mpich = {
     .id = FAMILY_MPICH,
     .marker = "MPIR_Dup_fn", /* named by mpi.h, hence part of the binary interface */
     .texts = texts,
-    .wrappers = wrapper_table,
-    .quiet = quiet_table,
+    .wrapper = wrapper_of,
+    .quiet = quiet_of,
     .attach = attach,
 };

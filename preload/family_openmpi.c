@@ -84,7 +84,7 @@ const struct family family_openmpi = {
     .id = FAMILY_OPENMPI,
     .marker = ABI_COMM_WORLD_SYMBOL,
     .texts = texts,
-    .wrappers = wrapper_table,
-    .quiet = quiet_table,
+    .wrapper = wrapper_of,
+    .quiet = quiet_of,
     .attach = attach,
 };

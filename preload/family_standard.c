@@ -67,7 +67,7 @@ const struct family family_standard = {
     .marker = "MPI_Abi_get_version",
     .texts = texts,
     .object = "libmpi_abi.so",
-    .wrappers = wrapper_table,
-    .quiet = quiet_table,
+    .wrapper = wrapper_of,
+    .quiet = quiet_of,
     .attach = attach,
 };

@@ -512,13 +512,16 @@ def quiet(function):
     return text
 
 
-def wrapper_entries(table, functions, prefix):
-    print(f"static void *const {table}[ENTRY_COUNT] = {{")
+def wrapper_choice(choice, functions, prefix):
+    """The function that tells the wrapper of an entry. No table of their addresses: the loader
+    would have to fill it in, in every process there is."""
+    print(f"static __attribute__((cold)) void *{choice}(unsigned entry)\n{{\n    switch (entry) {{")
     for function in functions:
         kept = "wrap" if always_recorded(function) else prefix
-        print(f"    [ENTRY_MPI(FUNCTION_{function.name})] = (void *){kept}_{function.name},")
-        print(f"    [ENTRY_PMPI(FUNCTION_{function.name})] = (void *){kept}_P{function.name},")
-    print("};")
+        for entry, p in (("ENTRY_MPI", ""), ("ENTRY_PMPI", "P")):
+            print(f"    case {entry}(FUNCTION_{function.name}):\n"
+                  f"        return (void *){kept}_{p}{function.name};")
+    print("    }\n    return NULL;\n}")
 
 
 def always_recorded(function):
@@ -536,8 +539,8 @@ def wrappers(functions):
             print(quiet(function))
     for function in functions:
         print(wrapper(function))
-    wrapper_entries("wrapper_table", functions, "wrap")
-    wrapper_entries("quiet_table", quiet_ones, "quiet")
+    wrapper_choice("wrapper_of", functions, "wrap")
+    wrapper_choice("quiet_of", quiet_ones, "quiet")
 
 
 def trampolines(functions):

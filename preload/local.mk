@@ -19,15 +19,13 @@ preload/mpi_trampolines.S: $(mpi_inputs)
 preload/mpi_check.h: $(mpi_inputs)
 	$(mpi_generate) check $(mpi_table) > $@.tmp && mv $@.tmp $@
 
+# The families, which are large, come last: what every process runs at its start lies together.
 libscope_preload_la_SOURCES = \
 	preload/abi/callbacks.h preload/abi/mpich.h preload/abi/openmpi.h preload/abi/standard.h \
 	preload/clock.c preload/clock.h \
 	preload/communicator.c preload/communicator.h \
 	preload/dispatch.c preload/dispatch.h \
 	preload/exports.c preload/exports.h \
-	preload/family_mpich.c \
-	preload/family_openmpi.c \
-	preload/family_standard.c \
 	preload/glibc_compat.h \
 	preload/identity.c preload/identity.h \
 	preload/image.c preload/image.h \
@@ -43,7 +41,10 @@ libscope_preload_la_SOURCES = \
 	preload/symbol.c preload/symbol.h \
 	preload/trace_limit.c preload/trace_limit.h \
 	preload/trampolines.S \
-	preload/wrappers.h
+	preload/wrappers.h \
+	preload/family_mpich.c \
+	preload/family_openmpi.c \
+	preload/family_standard.c
 # -fexceptions: a C++ error handler may throw through a wrapper. No stack protector: on aarch64 its
 # guard lives in the loader, which would then be needed beside libc.
 libscope_preload_la_CFLAGS = $(AM_CFLAGS) -O2 -fvisibility=hidden -ftls-model=initial-exec \

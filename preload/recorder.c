@@ -31,9 +31,19 @@ enum { RUN_GAP_NS = 20000, RUN_GAP_PART = 8 };
 /* Signatures that a run of polls keeps apart; what comes beyond is counted by function. */
 enum { RUN_EXACT = 8 };
 
-#define NAME(function, operation, kind) operation,
-static const char *const operation_names[FUNCTION_COUNT + 1] = {MPI_FUNCTIONS(NAME) "poll"};
+/* No table of addresses, which the loader would have to fill in, in every process there is. */
+static __attribute__((cold)) const char *operation_name(uint32_t function)
+{
+    switch (function) {
+#define NAME(function, operation, kind)                                                            \
+    case FUNCTION_##function:                                                                      \
+        return operation;
+        MPI_FUNCTIONS(NAME)
 #undef NAME
+    }
+    return "poll";
+}
+
 #define KIND(function, operation, kind) kind,
 static const enum mpi_kind operation_kinds[FUNCTION_COUNT + 1] = {MPI_FUNCTIONS(KIND) KIND_POLL};
 #undef KIND
@@ -235,7 +245,7 @@ static uint32_t define_operation(struct recorder_thread *thread, uint32_t operat
     if (*known == 0) {
         uint32_t function = operation / 2;
         enum mpi_kind kind = operation % 2 ? KIND_POLL : operation_kinds[function];
-        *known = trace_stream_operation(&thread->stream, kind, operation_names[function]) + 1;
+        *known = trace_stream_operation(&thread->stream, kind, operation_name(function)) + 1;
     }
     return *known - 1;
 }
@@ -268,7 +278,7 @@ static void name_origin(uint32_t operation, struct trace_request_origin *origin)
 {
     uint32_t function = (operation - 1) / 2;
     origin->kind = operation_kinds[function];
-    strncpy(origin->name, operation_names[function], sizeof origin->name - 1);
+    strncpy(origin->name, operation_name(function), sizeof origin->name - 1);
 }
 
 /* How many ticks a second has, from two sync points. */
@@ -422,7 +432,7 @@ static struct counted_operation counted_operation(uint32_t operation)
     uint32_t function = operation / 2;
     return (struct counted_operation){
         .kind = operation % 2 ? KIND_POLL : operation_kinds[function],
-        .name = operation_names[function]};
+        .name = operation_name(function)};
 }
 
 /* The place in the statistics where calls of a signature are counted; -1: there is none. */

@@ -26,4 +26,9 @@ sed -n 's/.*CHECK(\(MPI_[A-Za-z_0-9]*\),.*/\1\nP\1/p' "$top_builddir/preload/mpi
 table=$(sort <<<"$table")
 shown=$(sort <<<"$shown")
 is "$shown" "$table" "shows the functions of the table and nothing else"
+# Each costs every process there is: beside those of the slots there are few.
+relocations=$(readelf --dynamic --wide "$library" | awk '/RELACOUNT/ { print $3 }')
+slots=$(grep -c '^P\?MPI_' <<<"$table")
+((relocations >= slots && relocations - slots <= 200))
+result $? "no table of addresses but that of the $slots slots: $relocations relocations"
 done_testing
