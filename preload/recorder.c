@@ -105,8 +105,9 @@ void recorder_cancel(void)
 /* In the child of fork() nothing may touch the parent's trace. */
 static void forked(void)
 {
+    struct recorder_thread *thread = recorder_thread;
     if (recorder.state == STATE_ON)
-        trace_writer_abandon(&recorder.writer);
+        trace_writer_forked(&recorder.writer, thread ? &thread->stream : NULL);
     request_forked();
     recorder.state = STATE_OVER;
     recorder_thread = NULL;

@@ -287,6 +287,25 @@ void trace_writer_abandon(struct trace_writer *writer)
     writer->fd = -1;
 }
 
+/* Puts the caller's own memory, full of zeros, in the place of a mapping of the file. */
+static void part(void *mapping, size_t size)
+{
+    if (mapping)
+        (void)mmap(mapping, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+void trace_writer_forked(struct trace_writer *writer, struct trace_stream *stream)
+{
+    trace_writer_abandon(writer);
+    if (writer->mapped) {
+        part(writer->header, TRACE_FIXED_SIZE);
+        part(stream ? stream->window : NULL, stream ? stream->window_size : 0);
+        part(stream ? stream->next.memory : NULL, stream ? stream->next.size : 0);
+    }
+    stop(writer, STOP_IO); /* no further window is taken */
+}
+
 void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer, uint64_t ticks)
 {
     memset(stream, 0, sizeof *stream);

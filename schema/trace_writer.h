@@ -109,8 +109,12 @@ void trace_writer_finalised(struct trace_writer *writer, uint64_t ticks);
  * stay valid memory, for a thread may be in its last call, but get no further window. */
 void trace_writer_close(struct trace_writer *writer);
 
-/* Closes the descriptor without touching the file: for the child after fork(). */
+/* Closes the descriptor without touching the file: what a killed process leaves. */
 void trace_writer_abandon(struct trace_writer *writer);
+
+/* In the child of fork(): what the caller still writes, who may be in the middle of a call, goes to
+ * memory of its own. stream: of the thread that called fork(), or NULL. */
+void trace_writer_forked(struct trace_writer *writer, struct trace_stream *stream);
 
 /* Takes area->size bytes of the file, TRACE_ALIGN to TRACE_AREA_LARGEST, for an area and fills in
  * its header. Returns the memory, zeroed behind the header, which stays valid for good, or NULL:

@@ -968,6 +968,41 @@ Test(trace, a_killed_process_loses_nothing_it_had_finished)
     trace_reader_close(reader);
 }
 
+Test(trace, a_child_of_fork_writes_nothing)
+{
+    enum { RECORDS = 1000 };
+    const uint64_t seed = 12;
+    size_t windows;
+    struct trace_writer writer;
+    struct trace_stream stream;
+    struct script script = script_of(seed);
+    on("tmpfs", NULL);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, script.now);
+    define_operations(&script, &stream);
+    write_script(&script, &stream, RECORDS);
+    pid_t child = fork();
+    if (child == 0) {
+        trace_writer_forked(&writer, &stream);
+        trace_slot_show(stream.slot, 5, 6);
+        write_script(&script, &stream, 100 * RECORDS);
+        trace_writer_finalised(&writer, 1);
+        trace_stream_sync(&stream);
+        trace_stream_close(&stream);
+        trace_writer_close(&writer);
+        _exit(0);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    struct trace_reader *reader = open_trace();
+    cr_expect_eq(check_scripts(reader, &seed, 1, &windows), RECORDS);
+    cr_expect_eq(trace_reader_state(reader)->phase, PHASE_OPENED);
+    cr_expect_eq(trace_reader_state(reader)->stopped, STOP_NONE);
+    cr_expect_eq(trace_reader_slots(reader)[0].signature, 0);
+    trace_reader_close(reader);
+}
+
 /* --- calls that find no room ------------------------------------------------------------------ */
 
 static int count(struct trace_writer *writer, const struct trace_signature *signature,
