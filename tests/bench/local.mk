@@ -3,7 +3,7 @@
 bench_mpi_programs = tests/bench/call_cost tests/bench/clock_samples tests/bench/footprint \
 	tests/bench/halo tests/bench/partners tests/bench/worst_call
 EXTRA_DIST += $(bench_mpi_programs:=.c) tests/bench/ticks.h tests/bench/calls.py \
-	tests/bench/clocks.py tests/bench/footprint.py tests/bench/machine.py \
+	tests/bench/clocks.py tests/bench/footprint.py tests/bench/machine.py tests/bench/merging.py \
 	tests/bench/request_table.py tests/bench/run.py tests/bench/runs.py tests/bench/sizes.py \
 	tests/bench/worst.py
 
@@ -31,7 +31,7 @@ SUFFIXES = .openmpi .mpich
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) -O2 -I$(srcdir) -o $@ $< -lpthread
 
 .PHONY: bench
-bench: libscope_preload.la $(EXTRA_PROGRAMS) $(bench_programs)
+bench: libscope_preload.la sp-merge make_run $(EXTRA_PROGRAMS) $(bench_programs)
 	$(PYTHON) -B $(srcdir)/tests/bench/run.py .libs/libscope_preload.so tests/bench
 
 # Makes up runs of any size, for the bench of the merge.

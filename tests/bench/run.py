@@ -12,6 +12,7 @@ import calls
 import clocks
 import footprint
 import machine
+import merging
 import request_table
 import runs
 import sizes
@@ -36,6 +37,7 @@ def main():
     sizes.report(preload, folder, mpis, top)
     footprint.report(preload, folder, mpis)
     clocks.report(preload, folder, mpis[0])
+    merging.report(os.path.join(folder, "..", ".."))
     print(f"\nat the end: {machine.load()}")
 
 
