@@ -13,10 +13,13 @@
 
 enum {
     COLUMNS = 3,                 /* start, duration, lane */
-    BUFFERS_MAX = 64 << 20,      /* bytes, all rows of all ranks being folded */
     BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
     EVENTS_AT_ONCE = 256,        /* taken from the trace: 6 KiB stay in the cache */
-    SORT_EVENTS_MAX = 2 << 20,   /* of a row that is put in order: 48 MiB */
+    /* Shares of the memory: of all buffers, and how much of it stands for an event of a row that is
+     * put in order, which takes 48 bytes (2 million events of 1 GiB). */
+    BUFFERS_SHARE = 16,
+    SORT_SHARE = 512,
+    ROW_BYTES = 512, /* of a row, while the index is written, texts of tags included */
     PROGRESS_RECORDS = 16 * 1024, /* between two looks at the clock */
     TAGS_ALWAYS = 64 * 1024,     /* bytes of tags that are never too many */
     PAUSES_MAX = 1 << 20,        /* kept of all ranks together, of each as many */
@@ -207,6 +210,13 @@ static void forget_plan(struct fold *fold)
     fold->tags_room = fold->row_count = fold->row_room = 0;
 }
 
+/* Whether rows and names take more than their share of the memory: half of it. */
+static bool is_too_large(const struct fold *fold)
+{
+    return fold->row_count > fold->memory / 2 / ROW_BYTES ||
+           fold->regions.count > fold->memory / 2 / (4 * REGION_LABEL_SIZE);
+}
+
 /* Plans all ranks with labels of the fold's grain. Returns 1 if that makes more of them than may
  * be, -1 if memory is out. */
 static int plan_ranks(struct fold *fold, bool may_be_many)
@@ -220,6 +230,10 @@ static int plan_ranks(struct fold *fold, bool may_be_many)
         if (status == 0 && !may_be_many &&
             labels_are_many(fold->rank_count, fold->regions.count, fold->row_count))
             status = 1;
+        if (status == 0 && is_too_large(fold)) {
+            fold->is_too_large = true;
+            status = -1;
+        }
     }
     fold->first_rows[fold->rank_count] = fold->row_count;
     free(map.rows);
@@ -245,7 +259,10 @@ int fold_plan(struct fold *fold, struct error *err)
 {
     fold->first_rows = calloc(fold->rank_count + 1, sizeof(*fold->first_rows));
     if (!fold->first_rows || choose_labels(fold) < 0)
-        return no_memory(err);
+        return fold->is_too_large
+                   ? error_set(err, "so many different calls need more memory than --memory= "
+                                    "allows: give more, or --labels=op")
+                   : no_memory(err);
     for (size_t i = 0; i < fold->row_count; i++) {
         fold->rows[i].first = fold->events;
         if (__builtin_add_overflow(fold->events, fold->rows[i].count, &fold->events))
@@ -286,7 +303,8 @@ struct pass {
 static int make_buffers(struct pass *pass)
 {
     size_t rows = pass->row_count, total = 0, columns = pass->fold->lanes ? COLUMNS : COLUMNS - 1;
-    size_t share = BUFFERS_MAX / pass->fold->threads / (columns * sizeof(int64_t)) / rows;
+    size_t share = pass->fold->memory / BUFFERS_SHARE / pass->fold->threads /
+                   (columns * sizeof(int64_t)) / rows;
     share = share < 1 ? 1 : share > BUFFER_EVENTS_MAX ? BUFFER_EVENTS_MAX : share;
     pass->buffers = calloc(rows, sizeof(*pass->buffers));
     pass->planned = calloc(rows, sizeof(*pass->planned));
@@ -754,7 +772,8 @@ static int finish_rows(struct pass *pass)
             return -1;
         finish_sums(&pass->rows[i], &pass->buffers[i]);
         pass->rank->lost += pass->planned[i] - pass->rows[i].count;
-        if (pass->buffers[i].is_unordered && pass->rows[i].count <= SORT_EVENTS_MAX &&
+        if (pass->buffers[i].is_unordered &&
+            pass->rows[i].count <= pass->fold->memory / SORT_SHARE &&
             sort_alone(pass, &pass->rows[i]) < 0)
             return -1;
     }

@@ -24,7 +24,9 @@ struct fold {
     struct rank *ranks; /* usable ones and others */
     size_t rank_count;
     const struct vocabulary *vocabulary; /* its communicators settled */
-    unsigned threads;    /* that fold ranks: they share the memory */
+    unsigned threads;    /* that fold ranks: they share the buffers */
+    uint64_t memory;     /* bytes that rows and names may take; buffers get a share of it besides */
+    bool is_too_large;   /* set where planning ends for that */
     enum labels labels; /* LABELS_AUTO becomes what was chosen */
 
     struct names regions;

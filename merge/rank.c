@@ -636,6 +636,17 @@ int rank_join(struct rank *rank, struct vocabulary *vocabulary, struct error *er
     return 0;
 }
 
+uint64_t rank_memory(const struct rank *rank)
+{
+    uint64_t bytes = sizeof(*rank) + rank->thread_room * sizeof(*rank->threads) +
+                     rank->clock.room * (sizeof(*rank->clock.points) +
+                                         sizeof(*rank->clock.segments));
+    for (size_t i = 0; i < rank->thread_count; i++)
+        bytes += rank->threads[i].call_room * sizeof(*rank->threads[i].calls) +
+                 rank->threads[i].lane.room * sizeof(*rank->threads[i].lane.outers);
+    return bytes;
+}
+
 void rank_release(struct rank *rank)
 {
     forget_told(rank);

@@ -128,6 +128,9 @@ struct vocabulary {
  * Touches nothing but the rank. Returns 0, or -1 and err if memory is out. */
 int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *err);
 
+/* Bytes that its calls and times take. */
+uint64_t rank_memory(const struct rank *rank);
+
 /* Adds what the rank knows to what all have in common; ranks do so in their order. Returns 0, or -1
  * and err if memory is out. */
 int rank_join(struct rank *rank, struct vocabulary *vocabulary, struct error *err);

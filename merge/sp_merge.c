@@ -20,12 +20,13 @@
 #include "merge/workers.h"
 #include "merge/world.h"
 #include "schema/run_path.h"
+#include "schema/size_text.h"
 #include "schema/streams.h"
 
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
-enum { EXIT_USAGE = 64, PATH_SIZE = 4096 };
-enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS };
+enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20 };
+enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS, KEY_MEMORY };
 
 struct settings {
     char **runs; /* directories; the command line's */
@@ -52,8 +53,12 @@ static const struct argp_option option_table[] = {
      "coarser where readers would take long over so many)",
      0},
     {"threads", KEY_THREADS, "N", 0,
-     "Read and fold so many ranks at a time (default: one for each processor that sp-merge may use, "
-     "8 at most; 1 with --auto); the file is the same",
+     "Read and fold so many ranks at a time (default: one for each processor that sp-merge may "
+     "use, 8 at most; 1 with --auto); the file is the same",
+     0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "Take no more than about so much memory, with K, M, G or T behind it (default: 1G; at least "
+     "64M)",
      0},
     {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
@@ -97,6 +102,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_THREADS:
         if (!read_threads(argument, &settings->world.threads))
             argp_error(state, "--threads=%s: not a number from 1 to 256", argument);
+        return 0;
+    case KEY_MEMORY:
+        if (!size_text_read(argument, strlen(argument), &settings->world.memory) ||
+            settings->world.memory < MEMORY_LEAST)
+            argp_error(state, "--memory=%s: not a size from 64M on", argument);
         return 0;
     case KEY_STRICT:
         settings->world.is_strict = true;

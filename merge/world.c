@@ -21,7 +21,8 @@
 
 enum {
     MISSING_ROWS_MAX = 1 << 16, /* rows of /scope_profile/ranks for ranks without a trace */
-    TRAFFIC_TIMES_ALL = 8 << 20,  /* of messages, all ranks together: up to 128 MiB */
+    TRAFFIC_SHARE = 128, /* of the memory, how much stands for a time of messages: 16 bytes */
+    THREAD_MEMORY = 32 << 20, /* less of it for each thread, and there are fewer of them */
     TRAFFIC_TIMES_LEAST = 1024,
 };
 
@@ -33,6 +34,8 @@ struct merge {
     struct error *err;
     bool is_strict;
     unsigned threads;
+    uint64_t memory;      /* that the merge may take */
+    uint64_t ranks_bytes; /* that it takes for what the first pass learnt */
     size_t traffic_times; /* kept of each rank */
 
     struct rank *ranks; /* one for each trace, by number */
@@ -163,7 +166,7 @@ static bool has_several_hosts(const struct run_world *world)
 /* How many times of messages of each rank are kept to align the hosts' clocks. */
 static size_t traffic_times(const struct merge *merge)
 {
-    size_t share = TRAFFIC_TIMES_ALL / (merge->world->file_count + 1);
+    size_t share = merge->memory / TRAFFIC_SHARE / (merge->world->file_count + 1);
     if (merge->timeline.clock != TIMELINE_MESSAGES || !has_several_hosts(merge->world))
         return 0;
     return share > TRAFFIC_TIMES_LEAST ? share : TRAFFIC_TIMES_LEAST;
@@ -185,6 +188,10 @@ static int join_one(void *context, size_t number, struct error *err)
     struct rank *rank = &merge->ranks[number];
     progress_advance(&merge->progress, rank->bytes);
     merge->usable += rank_is_usable(rank);
+    merge->ranks_bytes += rank_memory(rank);
+    if (merge->ranks_bytes > merge->memory / 2)
+        return error_set(err, "%s: what its ranks called needs more memory than --memory= allows: "
+                              "give more", merge->run->path);
     return rank_join(rank, &merge->vocabulary, err);
 }
 
@@ -647,7 +654,7 @@ static void release(struct merge *merge)
 static enum world_status merge_into(struct merge *merge, const char *path)
 {
     if (scan_all(merge) < 0)
-        return WORLD_NOTHING;
+        return merge->usable ? WORLD_FAILED : WORLD_NOTHING;
     progress_clear(&merge->progress);
     if (communicators_settle(&merge->vocabulary.communicators) < 0) {
         no_memory(merge);
@@ -684,7 +691,11 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                               const char *path, const struct world_options *options,
                               struct losses *losses, struct world_result *result, struct error *err)
 {
-    unsigned threads = options->threads ? options->threads : 1;
+    uint64_t memory = options->memory ? options->memory : WORLD_MEMORY;
+    uint64_t most = memory / THREAD_MEMORY > 1 ? memory / THREAD_MEMORY : 1;
+    unsigned threads = options->threads == 0     ? 1
+                       : options->threads > most ? (unsigned)most
+                                                 : options->threads;
     struct merge merge = {.run = run,
                           .world = world,
                           .losses = losses,
@@ -692,7 +703,8 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                           .err = err,
                           .is_strict = options->is_strict,
                           .threads = threads,
-                          .fold = {.labels = options->labels, .threads = threads},
+                          .memory = memory,
+                          .fold = {.labels = options->labels, .threads = threads, .memory = memory},
                           .timeline = {.clock = options->clock}};
     *result = (struct world_result){0};
     progress_begin(&merge.progress, 2 * world->bytes, options->show_progress);

@@ -14,6 +14,8 @@
 #include "schema/error.h"
 #include "schema/rank_groups.h"
 
+#define WORLD_MEMORY (UINT64_C(1) << 30)
+
 enum world_status {
     WORLD_COMPLETE = 0,
     WORLD_LOSSES = 1,  /* merged, but not everything was there */
@@ -25,6 +27,7 @@ struct world_options {
     bool overwrite;
     bool show_progress;
     unsigned threads; /* 0: one */
+    uint64_t memory;  /* bytes; 0: WORLD_MEMORY */
     bool is_strict; /* no file where there are losses: WORLD_NOTHING */
     enum timeline_clock clock;
     enum labels labels;

@@ -134,6 +134,29 @@ for threads in 0 257 2x ''; do
     ok "--threads=$threads: status 64" exits 64 "$bin/sp-merge" -f --threads=$threads run
 done
 
+# --- memory -------------------------------------------------------------------------------------
+"$bin/make_run" deep -n 4 --hosts 1 --events 300000
+"$bin/make_run" varied -n 2 --hosts 1 --alike --regions 100000 --events 200000
+limited() { # KIB COMMAND...: with so much address space
+    bash -c 'ulimit -v "$0" && exec "$@"' "$@"
+}
+ok '--memory=64M holds within 112 MiB of address space' \
+    exits 0 limited 114688 "$bin/sp-merge" --memory=64M --threads=2 deep -o small.h5
+ok 'and more of it makes no other file' \
+    bash -c '"$0" deep && cmp deep.h5 small.h5' "$bin/sp-merge"
+ok 'too many names for it: status 3' \
+    exits 3 limited 114688 "$bin/sp-merge" --memory=64M --labels=full -f varied
+ok 'and what to do' said 'more memory than --memory= allows: give more, or --labels=op$'
+ok 'there is no file' absent varied.h5
+ok '--labels=op needs less' \
+    exits 0 limited 114688 "$bin/sp-merge" --memory=64M --labels=op -f varied
+"$bin/make_run" calls -n 4 --hosts 1 --alike --regions 100000 --events 100000
+ok 'too many calls for it: status 3' exits 3 "$bin/sp-merge" --memory=64M --labels=op calls
+ok 'and what to do' said 'calls: what its ranks called needs more memory than --memory= allows'
+for size in 63M 0 64X; do
+    ok "--memory=$size: status 64" exits 64 "$bin/sp-merge" -f --memory=$size run
+done
+
 # --- labels -------------------------------------------------------------------------------------
 names() {
     h5dump -d /region_table/names -y "$1" | grep -c '"mpi:'
