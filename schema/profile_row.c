@@ -2,11 +2,6 @@
 /* The rows of a profile file's tables, as they are written and read back. */
 #include "schema/profile_row.h"
 
-int64_t profile_add(int64_t left, int64_t right)
-{
-    return (int64_t)((uint64_t)left + (uint64_t)right);
-}
-
 void profile_row_add(struct profile_row *row, uint64_t number, int64_t start, int64_t duration)
 {
     int64_t end = profile_add(start, duration);

@@ -70,7 +70,10 @@ struct profile_end {
 
 /* The sum of two times; wraps where a hostile file makes it overflow, which real ones are far from.
  */
-int64_t profile_add(int64_t left, int64_t right);
+static inline int64_t profile_add(int64_t left, int64_t right)
+{
+    return (int64_t)((uint64_t)left + (uint64_t)right);
+}
 
 /* Adds event number (from 0, of its row) to all of the row but count and exclusive. */
 void profile_row_add(struct profile_row *row, uint64_t number, int64_t start, int64_t duration);

@@ -58,9 +58,9 @@ def size_of(directory):
 def report(folder):
     tool, maker = os.path.join(folder, "sp-merge"), os.path.join(folder, "make_run")
     print("\nmerging, in memory (user: millions of events a second of a processor outside the "
-          "kernel;\nratio: to the time in which two threads write as much into a file that is there)")
+          "kernel;\nwrite: two threads write as much into a file that is there already)")
     print(f"  {'ranks':>6}{'events':>13}{'threads':>9}{'time':>8}{'M/s':>7}{'user':>7}{'MB/s':>7}"
-          f"{'peak MB':>9}{'file MB':>9}{'ratio':>8}")
+          f"{'peak MB':>9}{'file MB':>9}{'write':>8}{'ratio':>7}")
     for ranks, events in SIZES:
         with tempfile.TemporaryDirectory(prefix="scope-bench-", dir=MEMORY) as directory:
             run, output = os.path.join(directory, "run"), os.path.join(directory, "run.h5")
@@ -78,4 +78,4 @@ def line(ranks, total, threads, traces, size, write, best):
     seconds, user, peak = best
     print(f"  {ranks:>6}{total:>13,}{threads:>9}{seconds:>7.2f}s{total / seconds / 1e6:>7.1f}"
           f"{total / user / 1e6:>7.1f}{traces / seconds / 1e6:>7.0f}{peak / 1e6:>9.0f}"
-          f"{size / 1e6:>9.0f}{seconds / write:>8.1f}")
+          f"{size / 1e6:>9.0f}{write:>7.2f}s{seconds / write:>7.1f}")
