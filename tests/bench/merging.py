@@ -45,9 +45,9 @@ def merge(tool, run, output, threads):
     with subprocess.Popen([tool, f"--threads={threads}", "-f", run, "-o", output],
                           stderr=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{tool} {run} ended with {process.returncode}")
+        process.returncode = status  # waited for
+    if status != 0:
+        raise RuntimeError(f"{tool} {run} ended with wait status {status}")
     return time.monotonic() - start, usage.ru_utime, usage.ru_maxrss * 1024
 
 
