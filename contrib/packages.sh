@@ -18,7 +18,7 @@ SP_PACKAGES=(
     # reading profile files
     hdf5-tools python3-h5py python3-venv python3-pip
     # tests
-    libcriterion-dev likwid valgrind libc6-dbg perl shellcheck file
+    libcriterion-dev likwid valgrind libc6-dbg perl shellcheck file mandoc
     clang libclang-rt-14-dev
     e2fsprogs xfsprogs btrfs-progs fuse2fs
     # the preload library for aarch64
