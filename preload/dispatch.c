@@ -115,9 +115,10 @@ static void read_version(void *handle)
         *p = (unsigned char)*p < ' ' ? ' ' : *p;
 }
 
-/* By this name copies of this library in one process know of each other. */
+/* By this name copies of this library in one process know of each other; contrib/doctor finds the
+ * line in the file. */
 extern __attribute__((visibility("default"))) const char scope_profile_preload[];
-const char scope_profile_preload[] = PACKAGE_VERSION;
+const char scope_profile_preload[] = "\nscope-profile-version=" PACKAGE_VERSION "\n";
 
 static bool is_ours(const void *address)
 {

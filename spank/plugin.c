@@ -9,11 +9,18 @@
 
 #include <slurm/spank.h>
 
+#include "config.h"
 #include "spank/settings.h"
 #include "spank/srun.h"
 #include "spank/stepd.h"
 
 SPANK_PLUGIN(scope_profile, 1)
+
+/* Lines that contrib/doctor finds in the file, for it cannot ask a plugin. */
+static const char about[] __attribute__((used)) = "\nscope-profile-version=" PACKAGE_VERSION
+                                                  "\nscope-profile-slurm=" SP_SLURM_VERSION
+                                                  "\nscope-profile-preload=" SP_PRELOAD_PATH
+                                                  "\nscope-profile-merge-tool=" SP_MERGE_PATH "\n";
 
 static struct settings settings;
 

@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	tests/cluster/chosen-kinds.t \
 	tests/cluster/conformance-fortran.t \
 	tests/cluster/ctrl-c.t \
+	tests/cluster/doctor.t \
 	tests/cluster/environment-untouched.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/file-systems.t \
