@@ -319,8 +319,10 @@ Test(ending, polls_are_followed_back_through_windows, .init = begin, .fini = end
 Test(ending, polls_of_another_signature_are_others, .init = begin, .fini = end)
 {
     write_much(&streams[0]);
+    struct trace_signature other = {
+        .operation = trace_stream_operation(&streams[0], KIND_POLL, "iprobe"), .peer = -1};
     poll_often(&streams[0], 20000, 0);
-    poll_often(&streams[0], 20000, 1);
+    poll_often(&streams[0], 20000, trace_stream_signature(&streams[0], &other));
     check_ending(0);
 }
 
