@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every test there is, from a fresh Debian 12: unit, fuzz, dispatch (also for aarch64), distribution,
-# more MPI libraries, a real Slurm cluster with two MPIs, and the look at our shell scripts.
+# Every test there is, from a fresh Debian 12: unit, fuzz, dispatch (also for aarch64), sanitizers,
+# distribution, more MPI libraries, a real Slurm cluster with two MPIs, and the look at our scripts.
 set -uo pipefail
 
 # A shell that starts us in the background leaves SIGINT ignored, which bash cannot undo for its
@@ -14,10 +14,11 @@ usage() {
 Usage: contrib/run-tests.sh [--build DIR]
 
 Installs the Debian packages, builds scope-profile and runs every test: make check, a
-minute of fuzzing, make check for aarch64 under qemu, make distcheck, the scenarios of
-tests/libraries under MPI libraries from PyPI, and those of tests/cluster on a private
-two-host Slurm cluster. Run it as root. The last line says how many tests passed and
-failed; exit status 0 if none failed and each skipped one is in tests/skips-allowed.
+minute of fuzzing, make check for aarch64 under qemu, the recorder under sanitizers, make
+distcheck, the scenarios of tests/libraries under MPI libraries from PyPI, and those of
+tests/cluster on a private two-host Slurm cluster. Run it as root. The last line says how
+many tests passed and failed; exit status 0 if none failed and each skipped one is in
+tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
   --help        print this text
@@ -49,7 +50,7 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 need_root || exit
 choose_build "$build_option" || exit
-step_total=11
+step_total=12
 passed=0 failed=0
 cluster=''
 readonly fuzz_seconds=60    # of all fuzzers together
@@ -173,14 +174,14 @@ strip_colours() {
 
 # --- the parts -----------------------------------------------------------------------------------
 
-# check DIR PREFIX: make check in DIR, each of its tests counted
+# check DIR PREFIX [TARGET]: make check, or TARGET, in DIR, each of its tests counted
 check() {
     local before=$((passed + failed))
     cd "$1" || return
     find . -name '*.trs' -delete
     local log=$build/logs/check-${1##*/}.log status=0
     # A failed test fails make: the results say which.
-    show make -j"$(nproc)" -k check >"$log" 2>&1 || status=$?
+    show make -j"$(nproc)" -k "${3:-check}" >"$log" 2>&1 || status=$?
     cd "$top" || return
     count_check "$1" "$2"
     if ((passed + failed == before)) || ((status != 0 && failed == 0)); then
@@ -214,6 +215,13 @@ has_all_files() {
         <(git -c safe.directory="$top" -C "$top" ls-files | grep -v '^\.' | LC_ALL=C sort))
     [[ -z $missing ]] || printf 'not in EXTRA_DIST: %s\n' "$missing"
     [[ -z $missing ]]
+}
+
+# configure_sanitized: $build/sanitized is configured; make recorder-check builds what it needs
+configure_sanitized() {
+    mkdir -p "$build/sanitized" && cd "$build/sanitized" || return
+    quietly "$build/logs/configure-sanitized.log" "$top/configure" --enable-preload-only \
+        --enable-werror CFLAGS='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
 }
 
 # fuzz: make fuzz, each of its programs counted
@@ -359,6 +367,13 @@ if build_aarch64; then
     check "$build/aarch64" 'aarch64: '
 else
     failure "building for aarch64"
+fi
+
+heading "The recorder's tests with address and undefined-behaviour sanitizers"
+if configure_sanitized; then
+    check "$build/sanitized" 'sanitized: ' recorder-check
+else
+    failure "configuring with sanitizers"
 fi
 
 heading "make distcheck"

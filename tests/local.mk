@@ -21,3 +21,12 @@ include tests/libraries/local.mk
 include tests/bench/local.mk
 include tests/kill/local.mk
 endif
+
+# The tests of what runs inside the application alone, without building the rest: for a build with
+# other compiler flags.
+if HAVE_CRITERION
+RECORDER_TESTS = $(TRACE_TESTS) $(TABLE_TESTS) tests/threads/recorder_threads.t
+recorder-check: $(mpi_generated) recorder_threads
+	$(MAKE) check-TESTS TESTS='$(RECORDER_TESTS)'
+.PHONY: recorder-check
+endif

@@ -148,3 +148,8 @@ $(standin)/openmpi/throws: $(standin_source)/throws.cc $(standin)/openmpi/libmpi
 $(standin)/mpich/throws: $(standin_source)/throws.cc $(standin)/mpich/libmpich.so
 	$(standin_made) $(standin_cxx) -o $@ $(standin_source)/throws.cc $(mpich_link)
 endif
+
+if !PRELOAD_ONLY
+TESTS += tests/dispatch/memcheck.t
+endif
+EXTRA_DIST += tests/dispatch/memcheck.t
