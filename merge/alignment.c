@@ -12,7 +12,8 @@
 
 enum { ROUNDS = 2 }; /* what was tightest is told better once the clocks do not drift */
 
-static const double drift_rate_max = 1e-3; /* no clock that is slewed drifts faster */
+static const double drift_rate_max = 1e-3;    /* no clock that is slewed drifts faster */
+static const double correction_max_ns = 1e18; /* 32 years; sums of a few fit an int64_t */
 
 /* Two things of which the first was not after the second. */
 struct order {
@@ -337,13 +338,18 @@ static int compare_all(struct comparison *comparison,
     return 0;
 }
 
+static double limited(double ns)
+{
+    return fmin(fmax(ns, -correction_max_ns), correction_max_ns);
+}
+
 /* Adds corrections to the clock of a rank: what they are in the middle of the run to the offset,
  * the rest to the clock's points. */
 static int move_clock(const struct alignment *alignment, struct rank *rank,
                       const double ns[SKEW_KNOTS])
 {
     double rest[SKEW_KNOTS];
-    int64_t middle = llround(ns[SKEW_STEPS / 2]);
+    int64_t middle = llround(limited(ns[SKEW_STEPS / 2]));
     for (int i = 0; i < SKEW_KNOTS; i++)
         rest[i] = ns[i] - (double)middle;
     struct error ignored; /* it was settled once, and no point goes */
@@ -369,7 +375,7 @@ static int align_once(struct comparison *comparison)
         struct alignment_host *host = &alignment->hosts[i];
         host->half_width_ns = half_widths[i];
         for (int j = 0; j < SKEW_KNOTS; j++)
-            host->ns[j] += ns[i][j];
+            host->ns[j] = limited(host->ns[j] + ns[i][j]);
     }
     for (size_t i = 0; status == 0 && i < comparison->rank_count; i++) {
         struct rank *rank = &comparison->ranks[i];

@@ -198,9 +198,15 @@ int clock_bend(struct clock *clock, const double ns[SKEW_KNOTS], int64_t begin_n
             add_bend(clock, (double)begin_ns + span_ns * i / SKEW_STEPS, count) < 0)
             return -1;
     }
+    if (clock->count > 1)
+        qsort(clock->points, clock->count, sizeof(*clock->points), compare_points);
+    /* Time goes on, whatever ns says: no point contradicts another, so that none will be dropped. */
+    double least = 0;
     for (size_t i = 0; i < clock->count; i++) {
-        double time = ((double)clock->points[i].monotonic_ns - (double)begin_ns) / span_ns;
-        clock->points[i].monotonic_ns += llround(skew_at(ns, time));
+        double own = (double)clock->points[i].monotonic_ns;
+        double bent = own + skew_at(ns, (own - (double)begin_ns) / span_ns);
+        least = fmin(fmax(bent, least), (double)NS_LIMIT);
+        clock->points[i].monotonic_ns = llround(least);
     }
     return 0;
 }

@@ -142,6 +142,37 @@ Test(clock, extreme_ticks_stay_in_range)
     clock_release(&clock);
 }
 
+Test(clock, bends_as_it_is_told_and_never_backwards)
+{
+    struct clock clock = {0};
+    struct error err;
+    double ns[SKEW_KNOTS];
+    size_t hint = 0;
+    for (int i = 0; i <= 10; i++)
+        clock_add(&clock, &(struct trace_sync){(uint64_t)i * 1000000, i * 1000000, 0});
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, &err), 0);
+    for (int i = 0; i < SKEW_KNOTS; i++) /* up by 1000 ns to the middle, and back */
+        ns[i] = i <= SKEW_STEPS / 2 ? i * 1000.0 / (SKEW_STEPS / 2)
+                                    : (SKEW_STEPS - i) * 1000.0 / (SKEW_STEPS / 2);
+    cr_assert_eq(clock_bend(&clock, ns, 0, 10e6), 0);
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, &err), 0);
+    cr_expect_eq(clock_ns(&clock, 0, &hint), 0);
+    cr_expect_leq(llabs(clock_ns(&clock, 2500000, &hint) - 2500500), 2);
+    cr_expect_leq(llabs(clock_ns(&clock, 5000000, &hint) - 5001000), 2);
+    cr_expect_leq(llabs(clock_ns(&clock, 7500000, &hint) - 7500500), 2);
+    for (int i = 0; i < SKEW_KNOTS; i++) /* what no clock does */
+        ns[i] = i % 2 ? 1e19 : -1e19;
+    cr_assert_eq(clock_bend(&clock, ns, 0, 10e6), 0);
+    cr_assert_eq(clock_settle(&clock, CLOCK_SOURCE_TSC, 0, &err), 0);
+    int64_t before = 0;
+    for (uint64_t ticks = 0; ticks <= 10000000; ticks += 10000) {
+        int64_t now = clock_ns(&clock, ticks, &hint);
+        cr_assert_geq(now, before);
+        before = now;
+    }
+    clock_release(&clock);
+}
+
 Test(clock, one_point_is_enough_only_if_ticks_are_nanoseconds)
 {
     const struct trace_sync point = {100, 800, 0};
