@@ -282,11 +282,13 @@ static void name_origin(uint32_t operation, struct trace_request_origin *origin)
     strncpy(origin->name, operation_name(function), sizeof origin->name - 1);
 }
 
-/* How many ticks a second has, from two sync points. */
+/* How many ticks a second has, from two sync points. In integers: the program may look at the
+ * floating-point exceptions that there were, or have asked to be stopped by them. */
 static uint64_t ticks_per_second(const struct trace_sync *from, const struct trace_sync *to)
 {
-    double ns = (double)(to->monotonic_ns - from->monotonic_ns);
-    return ns > 0 ? (uint64_t)((double)(to->ticks - from->ticks) * SYNC_NS / ns) : SYNC_NS;
+    int64_t ns = to->monotonic_ns - from->monotonic_ns;
+    unsigned __int128 ticks = to->ticks - from->ticks;
+    return ns > 0 ? (uint64_t)(ticks * SYNC_NS / (uint64_t)ns) : SYNC_NS;
 }
 
 static void write_init(struct recorder_thread *thread, enum mpi_function function, uint64_t start,

@@ -9,18 +9,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+int regular_file_stat(int fd, struct stat *status)
+{
+    /* Not fstat(3): that name is new in glibc 2.33, and the preload library must start under 2.17.
+     * The kernel's struct is glibc's on 64-bit machines. */
+    if (syscall(SYS_fstat, fd, status) < 0)
+        return -1;
+    if (S_ISREG(status->st_mode))
+        return 0;
+    errno = EINVAL;
+    return -1;
+}
+
 int64_t regular_file_size(int fd)
 {
     struct stat status;
-    /* Not fstat(3): that name is new in glibc 2.33, and the preload library must start under 2.17.
-     * The kernel's struct is glibc's on 64-bit machines. */
-    if (syscall(SYS_fstat, fd, &status) < 0)
-        return -1;
-    if (!S_ISREG(status.st_mode)) {
-        errno = EINVAL;
-        return -1;
-    }
-    return status.st_size;
+    return regular_file_stat(fd, &status) < 0 ? -1 : status.st_size;
 }
 
 int regular_file_open(int dirfd, const char *name, int64_t *size, struct error *err)

@@ -4,6 +4,7 @@
 #define SCOPE_REGULAR_FILE_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "schema/error.h"
 
@@ -13,7 +14,10 @@
  * which names the file: cannot be opened, or is no regular file. */
 int regular_file_open(int dirfd, const char *name, int64_t *size, struct error *err);
 
-/* The size of the regular file behind fd in bytes, or -1 with errno (EINVAL: no regular file). */
+/* What is known of the regular file behind fd. Returns 0, or -1 with errno (EINVAL: it is none). */
+int regular_file_stat(int fd, struct stat *status);
+
+/* Its size in bytes, or -1 likewise. */
 int64_t regular_file_size(int fd);
 
 #endif

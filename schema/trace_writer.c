@@ -10,12 +10,14 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "schema/lock.h"
+#include "schema/regular_file.h"
 
 enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994 };
 /* Our descriptors stay out of the way of programs that count on numbers. Every process has room for
@@ -30,6 +32,8 @@ _Static_assert(TRACE_WINDOW_MIN % SLICE == 0, "a window is whole slices");
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; before, pages come as they are touched */
 #endif
+
+enum { FD_NONE = -1, FD_LOST = -2 }; /* closed; closed by the program */
 
 enum { CONTROL_MAX = 128 };  /* bytes of the longest payload but those that grow with their input */
 enum { RUNS_MAX = 1024 };    /* runs of ranks kept of a communicator: the rest is left out */
@@ -126,11 +130,27 @@ static void stop(struct trace_writer *writer, enum trace_stop reason)
                                 __ATOMIC_RELAXED);
 }
 
+/* The descriptor, or -1 if the trace is closed, or the program has closed the descriptor: its number
+ * may be that of a file of the program's by now. */
+static int file_of(struct trace_writer *writer)
+{
+    struct stat is;
+    int error = errno, fd = __atomic_load_n(&writer->fd, __ATOMIC_RELAXED);
+    if (fd < 0)
+        return -1;
+    if (regular_file_stat(fd, &is) == 0 && is.st_dev == writer->device &&
+        is.st_ino == writer->inode)
+        return fd;
+    __atomic_store_n(&writer->fd, FD_LOST, __ATOMIC_RELAXED);
+    errno = error;
+    return -1;
+}
+
 /* Memory for size bytes at offset: a mapping of the file, or pages that are written out later. */
-static void *window_memory(const struct trace_writer *writer, uint64_t offset, size_t size)
+static void *window_memory(struct trace_writer *writer, uint64_t offset, size_t size)
 {
     int flags = writer->mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, writer->mapped ? writer->fd : -1,
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, writer->mapped ? file_of(writer) : -1,
                         writer->mapped ? (off_t)offset : 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -184,6 +204,13 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
         errno = error;
         return -1;
     }
+    struct stat is;
+    if (regular_file_stat(writer->fd, &is) < 0) {
+        error = errno;
+        goto fail;
+    }
+    writer->device = is.st_dev;
+    writer->inode = is.st_ino;
     error = reserve(writer->fd, 0, TRACE_FIXED_SIZE);
     writer->mapped = error == 0 && mapping_is_safe(writer->fd);
     if (error == EOPNOTSUPP || error == ENOSYS)
@@ -218,7 +245,7 @@ int trace_writer_create(struct trace_writer *writer, int dirfd, const char *name
 
 fail:
     close(writer->fd);
-    writer->fd = -1;
+    writer->fd = FD_NONE;
     unlinkat(dirfd, name, 0); /* ours: O_EXCL made it, and nothing is in it yet */
     error_set(err, "cannot write %s: %s", name, strerror(error));
     errno = error;
@@ -231,7 +258,7 @@ static void write_pages(struct trace_writer *writer)
     if (writer->mapped)
         return;
     size_t size = writer->statistics->counted_count ? TRACE_FIXED_SIZE : TRACE_STATISTICS_OFFSET;
-    int error = write_at(writer->fd, writer->header, size, 0);
+    int error = write_at(file_of(writer), writer->header, size, 0);
     if (error)
         stop(writer, stop_reason(error));
 }
@@ -264,16 +291,16 @@ void trace_writer_finalised(struct trace_writer *writer, uint64_t ticks)
 void trace_writer_close(struct trace_writer *writer)
 {
     struct trace_sync sync;
-    if (writer->fd < 0)
+    if (writer->fd == FD_NONE)
         return;
     writer->read_clocks(&sync);
     trace_writer_sync(writer, &sync);
-    off_t size = lseek(writer->fd, 0, SEEK_END);
+    off_t size = lseek(file_of(writer), 0, SEEK_END);
     writer->state->closed_size = size > 0 ? (uint64_t)size : 0;
     __atomic_store_n(&writer->state->phase, PHASE_CLOSED, __ATOMIC_RELEASE);
     write_pages(writer);
     if (writer->statistics->counted_count == 0) /* what was reserved for them goes back */
-        (void)fallocate(writer->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+        (void)fallocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
     lock_take(&writer->lock); /* a thread in its last call may be taking space */
     trace_writer_abandon(writer);
@@ -282,9 +309,10 @@ void trace_writer_close(struct trace_writer *writer)
 
 void trace_writer_abandon(struct trace_writer *writer)
 {
-    if (writer->fd >= 0)
-        close(writer->fd);
-    writer->fd = -1;
+    int fd = file_of(writer);
+    if (fd >= 0)
+        close(fd);
+    writer->fd = FD_NONE;
 }
 
 /* Puts the caller's own memory, full of zeros, in the place of a mapping of the file. */
@@ -328,7 +356,7 @@ void trace_stream_flush(struct trace_stream *stream)
     struct trace_writer *writer = stream->writer;
     if (writer->mapped || !stream->window)
         return;
-    int error = write_at(writer->fd, stream->window, (size_t)(stream->cursor - stream->window),
+    int error = write_at(file_of(writer), stream->window, (size_t)(stream->cursor - stream->window),
                          stream->window_offset);
     if (error)
         stop(writer, stop_reason(error));
@@ -347,9 +375,9 @@ static void drop_next(struct trace_stream *stream)
     next->memory = NULL;
     lock_take(&writer->lock);
     if (next->offset + next->size != writer->file_size)
-        (void)fallocate(writer->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+        (void)fallocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         (off_t)next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
-    else if (ftruncate(writer->fd, (off_t)next->offset) == 0)
+    else if (ftruncate(file_of(writer), (off_t)next->offset) == 0)
         writer->file_size = next->offset;
     lock_give(&writer->lock);
 }
@@ -369,7 +397,7 @@ void trace_stream_close(struct trace_stream *stream)
     /* A file whose windows are written when full ends here anyway; to make it longer could meet the
      * file-size limit, and that kills. */
     if (last &&
-        (!writer->mapped || ftruncate(writer->fd, (off_t)(stream->window_offset + used)) == 0)) {
+        (!writer->mapped || ftruncate(file_of(writer), (off_t)(stream->window_offset + used)) == 0)) {
         window->size = size; /* space behind the records went back */
         writer->file_size = stream->window_offset + size;
     }
@@ -392,7 +420,7 @@ static unsigned char *take_place(struct trace_writer *writer, uint32_t size, uin
     *offset = align(writer->file_size);
     *error = *offset + size > writer->size_limit ? E2BIG : 0;
     if (*error == 0 && writer->mapped)
-        *error = reserve(writer->fd, *offset, size);
+        *error = reserve(file_of(writer), *offset, size);
     if (*error == 0) {
         memory = window_memory(writer, *offset, size);
         *error = memory ? 0 : errno;
@@ -421,7 +449,7 @@ void *trace_writer_area(struct trace_writer *writer, const struct trace_area *ar
     uint64_t offset;
 
     lock_take(&writer->lock);
-    if (writer->mapped && writer->fd >= 0 &&
+    if (writer->mapped && file_of(writer) >= 0 &&
         writer->area_size + area->size <= writer->size_limit / 4)
         memory = take_place(writer, area->size, &offset, &error);
     if (memory)
@@ -485,7 +513,7 @@ static void begin_window(struct trace_stream *stream, const struct trace_next *n
     /* A plain-memory window must be known in the file, or later ones of other threads are not
      * found. */
     if (!writer->mapped)
-        (void)write_at(writer->fd, window, sizeof *window, next->offset);
+        (void)write_at(file_of(writer), window, sizeof *window, next->offset);
 
     stream->announced = NULL;
     stream->run.at = NULL;

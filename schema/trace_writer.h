@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "schema/error.h"
 #include "schema/lock.h"
@@ -24,6 +25,8 @@
 
 struct trace_writer {
     int fd;
+    dev_t device; /* with the inode, what tells whether the descriptor is still the trace's */
+    ino_t inode;
     bool mapped;         /* windows are mappings of the file; else they are written when full */
     uint64_t size_limit; /* bytes this trace may grow to */
     uint64_t file_size;  /* reserved so far */

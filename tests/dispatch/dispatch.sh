@@ -243,6 +243,13 @@ profiled "$programs/program" descriptors
 recorded "descriptors are high and closed on exec"
 profiled "$programs/program" few
 recorded "a low limit on descriptors"
+for place in "$work" /dev/shm; do
+    profiled "$programs/program" closes_all
+    is "$status$messages" 0 "a program that closes all descriptors keeps its own files ($place)"
+done
+place=$work
+profiled "$programs/program" state
+recorded "signals and floating-point state are the program's"
 
 : >"$work/before"
 plainly LD_PRELOAD="$preload" "$programs/program" plain

@@ -63,15 +63,15 @@ $(standin)/mpich/unknown/libmpich.so: $(standin_library)
 standin_program = $(standin_source)/program.c $(standin_source)/standin_call.S
 $(standin)/openmpi/program: $(standin_program) $(standin)/openmpi/libmpi.so
 	$(standin_made) $(standin_cc) -fPIE -pie -DSTANDIN_OPENMPI -o $@ $(standin_program) \
-		$(openmpi_link) -ldl -lpthread
+		$(openmpi_link) -ldl -lm -lpthread
 $(standin)/openmpi/program_fixed: $(standin_program) $(standin)/openmpi/libmpi.so
 	$(standin_made) $(standin_cc) -fno-PIE -no-pie -DSTANDIN_OPENMPI -o $@ $(standin_program) \
-		$(openmpi_link) -ldl -lpthread
+		$(openmpi_link) -ldl -lm -lpthread
 $(standin)/mpich/program: $(standin_program) $(standin)/mpich/libmpich.so
-	$(standin_made) $(standin_cc) -fPIE -pie -o $@ $(standin_program) $(mpich_link) -ldl -lpthread
+	$(standin_made) $(standin_cc) -fPIE -pie -o $@ $(standin_program) $(mpich_link) -ldl -lm -lpthread
 $(standin)/mpich/program_fixed: $(standin_program) $(standin)/mpich/libmpich.so
 	$(standin_made) $(standin_cc) -fno-PIE -no-pie -o $@ $(standin_program) $(mpich_link) \
-		-ldl -lpthread
+		-ldl -lm -lpthread
 
 $(standin)/openmpi/libtool.so: $(standin_source)/tool.c $(standin)/openmpi/libmpi.so
 	$(standin_made) $(standin_shared) -DSTANDIN_OPENMPI -o $@ $(standin_source)/tool.c

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -592,6 +593,73 @@ static void looked_up(void)
 }
 
 /* Programs ask whether their MPI has a function. */
+/* Closes what it does not know, as daemons do, and uses the numbers for files of its own. */
+static void closes_all(void)
+{
+    enum { FILES = 100, SENDS = 100000 };
+    int files[FILES];
+    char name[] = "/tmp/sp-program-XXXXXX", byte;
+    init();
+    send_some(1);
+    for (int fd = 3; fd < DESCRIPTORS; fd++)
+        close(fd);
+    for (int i = 0; i < FILES; i++) {
+        strcpy(name + strlen("/tmp/sp-program-"), "XXXXXX");
+        files[i] = mkstemp(name);
+        expect(files[i] >= 3 && unlink(name) == 0 && write(files[i], "1", 1) == 1, "no file");
+    }
+    send_some(SENDS);
+    finalize();
+    for (int i = 0; i < FILES; i++) {
+        expect(lseek(files[i], 0, SEEK_END) == 1, "a file of the program's has another size");
+        expect(pread(files[i], &byte, 1, 0) == 1 && byte == '1', "and another content");
+    }
+}
+
+static struct sigaction actions[NSIG];
+
+static void compare_signals(void)
+{
+    struct sigaction action;
+    sigset_t mask;
+    for (int i = 1; i < NSIG; i++) {
+        if (sigaction(i, NULL, &action) < 0)
+            continue;
+        expect(action.sa_handler == actions[i].sa_handler &&
+                   action.sa_flags == actions[i].sa_flags,
+               "what a signal does was changed");
+    }
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    for (int i = 1; i < NSIG; i++)
+        expect(sigismember(&mask, i) == (i == SIGUSR2), "the signal mask was changed");
+}
+
+/* What calls leave as it is: what signals do and which are blocked, how numbers are rounded, and
+ * which exceptions there were. One that comes unasked ends the program. */
+static void state(void)
+{
+    signal(SIGUSR1, SIG_IGN);
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, NULL, &actions[i]);
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR2);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    fesetround(FE_DOWNWARD);
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+    init();
+    send_some(20000); /* more than a window */
+    compare_signals();
+    expect(fegetround() == FE_DOWNWARD, "the rounding mode was changed");
+    expect(fetestexcept(FE_ALL_EXCEPT) == 0, "a floating-point exception was raised");
+    finalize();
+    compare_signals();
+    expect(fegetround() == FE_DOWNWARD, "the rounding mode was changed");
+    expect(fetestexcept(FE_ALL_EXCEPT) == 0, "a floating-point exception was raised");
+    printf("send 20000\n");
+}
+
 static void absent(void)
 {
     init();
@@ -615,7 +683,8 @@ static const struct {
     {"lacking", lacking},     {"looked_up", looked_up},
     {"absent", absent},       {"wildcards", wildcards},
     {"polls", polls},         {"failures", failures},
-    {"control", control},
+    {"control", control},     {"state", state},
+    {"closes_all", closes_all},
 };
 
 int main(int argc, char **argv)
