@@ -52,7 +52,7 @@ need_root || exit
 choose_build "$build_option" || exit
 step_total=12
 passed=0 failed=0
-cluster=''
+cluster='' aarch64=''
 readonly fuzz_seconds=60    # of all fuzzers together
 readonly script_timeout=600 # seconds for one scenario: a hang is a failure, not a lost CI
 
@@ -174,21 +174,30 @@ strip_colours() {
 
 # --- the parts -----------------------------------------------------------------------------------
 
-# check DIR PREFIX [TARGET]: make check, or TARGET, in DIR, each of its tests counted
-check() {
-    local before=$((passed + failed))
+# make_check DIR TARGET: runs make TARGET in DIR. A failed test fails make: the results say which.
+make_check() {
     cd "$1" || return
     find . -name '*.trs' -delete
-    local log=$build/logs/check-${1##*/}.log status=0
-    # A failed test fails make: the results say which.
-    show make -j"$(nproc)" -k "${3:-check}" >"$log" 2>&1 || status=$?
+    make -j"$(nproc)" -k "$2" >"$build/logs/check-${1##*/}.log" 2>&1
+}
+
+# count_part DIR PREFIX STATUS: counts what make_check in DIR left, which ended with STATUS
+count_part() {
+    local before=$((passed + failed))
     cd "$top" || return
     count_check "$1" "$2"
-    if ((passed + failed == before)) || ((status != 0 && failed == 0)); then
-        errors_in "$log"
-        failure "$2make check: exit status $status, $((passed + failed - before)) results"
+    if ((passed + failed == before)) || (($3 != 0 && failed == 0)); then
+        errors_in "$build/logs/check-${1##*/}.log"
+        failure "$2make check: exit status $3, $((passed + failed - before)) results"
     fi
     echo "$((passed + failed - before)) tests"
+}
+
+# check DIR PREFIX [TARGET]: make TARGET (check) in DIR, each of its tests counted
+check() {
+    local status=0
+    show make_check "$1" "${3:-check}" || status=$?
+    count_part "$1" "$2" "$status"
 }
 
 # build_aarch64: $build/aarch64 is configured and built
@@ -322,6 +331,7 @@ finish() {
     local status=$?
     trap '' INT TERM HUP
     trap - EXIT
+    [[ -z $aarch64 ]] || kill "$aarch64"
     [[ -z $cluster ]] || one "mini-cluster down" stop_cluster
     ((status == 0 && failed > 0)) && status=1
     if ((status == 0)); then
@@ -362,13 +372,6 @@ check "$build/native" ''
 heading "Fuzzing for $fuzz_seconds s"
 fuzz
 
-heading "The preload library for aarch64, under qemu"
-if build_aarch64; then
-    check "$build/aarch64" 'aarch64: '
-else
-    failure "building for aarch64"
-fi
-
 heading "The recorder's tests with address and undefined-behaviour sanitizers"
 if configure_sanitized; then
     check "$build/sanitized" 'sanitized: ' recorder-check
@@ -384,12 +387,23 @@ cd "$top" || exit
 heading "Scenarios under MPI libraries and with mpi4py"
 run_scenarios libraries
 
+# Scenarios wait most of the time: beside them, the preload library is built and tested for aarch64.
+(build_aarch64 && make_check "$build/aarch64" check) >"$build/logs/aarch64.log" 2>&1 &
+aarch64=$!
+
 heading "Scenarios on a Slurm cluster of two hosts"
 if start_cluster; then
     run_scenarios cluster
 else
     failure "starting the cluster"
 fi
+
+heading "The preload library for aarch64, under qemu"
+status=0
+wait "$aarch64" || status=$?
+aarch64=''
+cat "$build/logs/aarch64.log"
+count_part "$build/aarch64" 'aarch64: ' "$status"
 
 heading "shellcheck"
 cd "$top" || exit

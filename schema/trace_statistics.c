@@ -19,7 +19,7 @@ static int place_operation(struct trace_statistics *area, const struct counted_o
                     sizeof area->operations[i].name - 1) == 0)
             return (int)i;
     }
-    if (count == TRACE_COUNTED_OPERATIONS)
+    if (count >= TRACE_COUNTED_OPERATIONS)
         return -1;
     struct trace_counted_operation *place = &area->operations[count];
     place->kind = operation->kind;

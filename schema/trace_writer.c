@@ -67,6 +67,13 @@ static int file_size_limit(uint64_t size)
     return 0;
 }
 
+/* Here and below, by syscall(2) and not by its own function: those are points at which pthread_cancel
+ * ends a thread, which would take our locks with it. */
+static int allocate(int fd, int mode, uint64_t offset, uint64_t size)
+{
+    return (int)syscall(SYS_fallocate, fd, mode, (off_t)offset, (off_t)size);
+}
+
 /* Reserves [offset, offset + size) with SIGXFSZ blocked, should the limit change under us.
  * fallocate and not posix_fallocate, which would emulate it by writing. Returns 0 or an errno
  * value. */
@@ -80,11 +87,11 @@ static int reserve(int fd, uint64_t offset, uint64_t size)
     sigaddset(&xfsz, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &xfsz, &old);
     do {
-        error = fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? errno : 0;
+        error = allocate(fd, 0, offset, size) < 0 ? errno : 0;
     } while (error == EINTR);
     if (error == EFBIG) { /* take the signal that is pending now */
         struct timespec now = {0};
-        sigtimedwait(&xfsz, NULL, &now);
+        (void)syscall(SYS_rt_sigtimedwait, &xfsz, NULL, &now, NSIG / 8);
     }
     sigprocmask(SIG_SETMASK, &old, NULL);
     return error;
@@ -96,7 +103,7 @@ static int write_at(int fd, const void *data, size_t size, uint64_t offset)
     if (file_size_limit(offset + size))
         return EFBIG;
     while (size > 0) {
-        ssize_t n = pwrite(fd, p, size, (off_t)offset);
+        ssize_t n = syscall(SYS_pwrite64, fd, p, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -178,7 +185,7 @@ static void fill_header(struct trace_header *header, const struct trace_header *
 /* Opens the file with a descriptor that is high and closed on exec. */
 static int open_high(int dirfd, const char *name)
 {
-    int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return -1;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
@@ -300,8 +307,8 @@ void trace_writer_close(struct trace_writer *writer)
     __atomic_store_n(&writer->state->phase, PHASE_CLOSED, __ATOMIC_RELEASE);
     write_pages(writer);
     if (writer->statistics->counted_count == 0) /* what was reserved for them goes back */
-        (void)fallocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
+        (void)allocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
     lock_take(&writer->lock); /* a thread in its last call may be taking space */
     trace_writer_abandon(writer);
     lock_give(&writer->lock);
@@ -311,7 +318,7 @@ void trace_writer_abandon(struct trace_writer *writer)
 {
     int fd = file_of(writer);
     if (fd >= 0)
-        close(fd);
+        (void)syscall(SYS_close, fd);
     writer->fd = FD_NONE;
 }
 
@@ -326,6 +333,8 @@ static void part(void *mapping, size_t size)
 void trace_writer_forked(struct trace_writer *writer, struct trace_stream *stream)
 {
     trace_writer_abandon(writer);
+    /* Threads that held them are not here. */
+    writer->lock = writer->statistics_lock = 0;
     if (writer->mapped) {
         part(writer->header, TRACE_FIXED_SIZE);
         part(stream ? stream->window : NULL, stream ? stream->window_size : 0);
@@ -375,8 +384,8 @@ static void drop_next(struct trace_stream *stream)
     next->memory = NULL;
     lock_take(&writer->lock);
     if (next->offset + next->size != writer->file_size)
-        (void)fallocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
+        (void)allocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
     else if (ftruncate(file_of(writer), (off_t)next->offset) == 0)
         writer->file_size = next->offset;
     lock_give(&writer->lock);
@@ -472,6 +481,11 @@ void *trace_writer_area(struct trace_writer *writer, const struct trace_area *ar
     return memory;
 }
 
+static bool has_stopped(const struct trace_writer *writer)
+{
+    return __atomic_load_n(&writer->state->stopped, __ATOMIC_ACQUIRE) != STOP_NONE;
+}
+
 /* The window that was prepared, or a new one for records of need bytes. Returns 0 or an errno
  * value. */
 static int next_window(struct trace_stream *stream, size_t need, struct trace_next *next)
@@ -534,7 +548,7 @@ bool trace_stream_turn(struct trace_stream *stream, size_t need)
     need += sizeof(struct trace_window) + TRACE_RECORD_MAX;
     if (need > TRACE_WINDOW_MIN)
         return false; /* a record that fits no window; the stream itself goes on */
-    if (__atomic_load_n(&writer->state->stopped, __ATOMIC_ACQUIRE) == STOP_NONE) {
+    if (!has_stopped(writer) || stream->next.memory) {
         int error = next_window(stream, need, &next);
         if (!error) {
             end_window(stream);
@@ -564,7 +578,7 @@ static void prepare(struct trace_stream *stream)
 
     if (!last) {
         populate(next_slice);
-    } else if (stream->writer->mapped) {
+    } else if (stream->writer->mapped && !has_stopped(stream->writer)) {
         int error;
         next->size = stream->next_size;
         next->memory = take_window(stream, next->size, &next->offset, &error);

@@ -91,8 +91,9 @@ struct trace_stream {
     struct trace_slot no_slot; /* for threads beyond TRACE_SLOTS */
 } __attribute__((aligned(64)));
 
-/* Creates dirfd/name (O_EXCL, 0666 under the umask) and its fixed pages, identity's strings and
- * numbers included; magic, version, sizes and offsets are filled in here.
+/* Creates dirfd/name (O_EXCL, 0644 under the umask, for who can write to it could steer the rank)
+ * and its fixed pages, identity's strings and numbers included; magic, version, sizes and offsets are
+ * filled in here.
  * Windows are mapped where space can be reserved and local file systems keep mappings safe (ext4,
  * xfs, tmpfs); else written when full. read_clocks is called whenever a sync point is
  * wanted. Returns 0; -1 with errno of the failed call and err: EEXIST if the name is taken.

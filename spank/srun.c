@@ -29,9 +29,11 @@ static char run[OPTIONS_PATH_MAX]; /* "" until the step is launched */
 static uint32_t job_number;
 static bool own_job; /* whoever runs srun is the user of the job */
 
+/* A user who did not ask hears nothing. */
 static void give_up(const struct error *err)
 {
-    fprintf(stderr, "scope-profile: %s: the step is run without profiling\n", err->text);
+    if (asker != ASKED_SITE)
+        fprintf(stderr, "scope-profile: %s: the step is run without profiling\n", err->text);
     options.mpi_calls = false;
 }
 
@@ -95,10 +97,8 @@ static void ask(const struct settings *settings)
     if (asker == ASKED_NOBODY)
         ask_others(settings);
     if (options.mpi_calls && !is_allowed(settings)) {
-        options.mpi_calls = false;
         error_set(&err, "this site does not let you profile (allow-user= in plugstack.conf)");
-        if (asker != ASKED_SITE)
-            give_up(&err);
+        give_up(&err);
     }
     if (options.mpi_calls)
         complete(settings);

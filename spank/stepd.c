@@ -23,13 +23,13 @@
 
 static char what[OPTIONS_TEXT_MAX];
 
-/* srun tells in the environment whether the step is to be profiled: by the option, which Slurm
- * hands on, the user's variable or the site's default. */
+/* srun tells in the environment whether the step is to be profiled, whoever asked. Tasks do not
+ * hand the parent directory on: without it, it was an outer step that was told. */
 static bool is_asked(const struct task *task)
 {
     struct options options;
     const char *text = task_get(task, STEP_ENV_WHAT);
-    if (!text || options_parse(&options, text, NULL) < 0 || !options.mpi_calls)
+    if (!text || !task_get(task, STEP_ENV_PARENT) || options_parse(&options, text, NULL) < 0 || !options.mpi_calls)
         return false;
     strcpy(what, text);
     return true;

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/scenario.sh"
 plan 18
 fresh_directory
-shift_clock=$top_builddir/shift_clock
+shift_clock=${top_builddir:?set by contrib/run-tests.sh}/shift_clock
 
 # order FILE...: what message_order.py says of it
 order() {

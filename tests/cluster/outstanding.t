@@ -17,7 +17,7 @@ hangs() {
     in_work timeout --kill-after=5 120 srun -N2 -n4 --mpi="${launcher[$mpi]}" \
         --kill-on-bad-exit=1 --scope-profile=mpi-calls "./$2" >/dev/null 2>"$results/job_err" \
         </dev/null &
-    local srun=$! look= line="[^"$'\n'"]*"
+    local srun=$! look='' line="[^"$'\n'"]*"
     for _ in {1..300}; do
         look=$(in_work sp-dump --live 2>/dev/null)
         [[ $look == *"3 ranks (1-3) in mpi:barrier"* && $look == *"rank 0 in mpi:waitall"* ]] &&

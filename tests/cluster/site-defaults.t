@@ -37,7 +37,7 @@ site default=mpi-calls
 speak srun -n2
 is "$status$(profiles)" 01 "default=mpi-calls: a step whose user said nothing is profiled"
 is "$(grep -c . <<<"$err")" 1 "which the user notices in one line"
-like "$err" '^scope-profile: 2 ranks, [0-9]+ MPI calls -> \./scope-profile-' "that tells of the file"
+like "$err" '^scope-profile: 2 ranks, [0-9,]+ MPI calls -> \./scope-profile-' "that tells of the file"
 starts_anew
 run srun -n2 hostname
 is "$status$err$(listing .)" "0$programs_here" "a program without MPI leaves nothing, not even a line"

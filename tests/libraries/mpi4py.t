@@ -20,7 +20,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 # ends_alike MPI VERSION RANKS EXCLUDED...: runs that version's suite, but for those modules, under
 # $python and $mpiexec, twice
 ends_alike() {
-    local name="$1, $3 ranks" tests=$SP_MPI/mpi4py-$2/test ranks=$3 rank
+    local name="$1, $3 ranks" tests=$SP_MPI/mpi4py-$2/test ranks=$3 rank run
     local -a suite=("$mpiexec" -n "$ranks" "$python" "$top_srcdir/tests/libraries/run_suite.py"
         "$tests")
     local -a modules
@@ -39,6 +39,9 @@ ends_alike() {
         is "$(diff "plain.$rank" "profiled.$rank")" "" "$name: rank $rank: each ends as without us"
     done
     has "$(tail -n 1 profiled.log)" "scope-profile: " "$name: there is a profile"
+    # So many different calls that labels tell less, and the traces are kept: none is missing, though.
+    run=$(find . -maxdepth 1 -type d -name 'scope-profile-*')
+    [[ -z $run ]] || "$SP_STAGE/bin/sp-merge" -f --labels=full --remove "$run" >>profiled.log 2>&1
     is "$(find . -name '*.sptrace')" "" "$name: of all ranks, and complete"
     tail -n 3 profiled.log | sed 's/^/# /'
 }

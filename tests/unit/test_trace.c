@@ -983,6 +983,7 @@ Test(trace, a_child_of_fork_writes_nothing)
     write_script(&script, &stream, RECORDS);
     pid_t child = fork();
     if (child == 0) {
+        writer.lock = writer.statistics_lock = 1; /* of a thread that is not here */
         trace_writer_forked(&writer, &stream);
         trace_slot_show(stream.slot, 5, 6);
         write_script(&script, &stream, 100 * RECORDS);
@@ -1000,6 +1001,45 @@ Test(trace, a_child_of_fork_writes_nothing)
     cr_expect_eq(trace_reader_state(reader)->phase, PHASE_OPENED);
     cr_expect_eq(trace_reader_state(reader)->stopped, STOP_NONE);
     cr_expect_eq(trace_reader_slots(reader)[0].signature, 0);
+    trace_reader_close(reader);
+}
+
+static struct trace_writer cancelled_writer;
+
+/* Takes windows while a cancellation is pending. */
+static void *write_cancelled(void *data)
+{
+    struct trace_stream *stream = data;
+    pthread_cancel(pthread_self());
+    trace_stream_open(stream, &cancelled_writer, 1);
+    uint32_t operation = trace_stream_operation(stream, KIND_COLLECTIVE, "barrier");
+    const struct trace_signature barrier = {.operation = operation, .root = -1};
+    uint32_t id = trace_stream_signature(stream, &barrier);
+    for (uint64_t i = 0; i < 200000; i++)
+        trace_stream_event(stream, id, 10 * i, 10 * i + 5);
+    trace_stream_close(stream);
+    pthread_testcancel();
+    return stream;
+}
+
+Test(trace, a_cancelled_thread_leaves_no_lock_behind)
+{
+    struct trace_stream stream;
+    pthread_t thread;
+    void *result;
+    on("tmpfs", NULL);
+    create(&cancelled_writer, no_limit);
+    cr_assert_eq(pthread_create(&thread, NULL, write_cancelled, &stream), 0);
+    cr_assert_eq(pthread_join(thread, &result), 0);
+    cr_expect_eq(result, PTHREAD_CANCELED); /* at the end, where it asked for it */
+    cr_expect_eq(cancelled_writer.lock, 0);
+    trace_writer_close(&cancelled_writer);
+    size_t events = 0;
+    struct trace_record record;
+    struct trace_reader *reader = open_trace();
+    while (trace_reader_next(reader, &record, NULL) > 0)
+        events += record.type == RECORD_EVENT;
+    cr_expect_eq(events, 200000);
     trace_reader_close(reader);
 }
 
