@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times MPI calls that do next to nothing, so that what is added to them shows.
  *
- * Prints one line "NAME NANOSECONDS" per kind of call: the median over batches of calls; "clocks",
- * two reads of the clock that stamps calls; and "events", how many calls it made in all. Runs as a
- * single process; tests/bench/run.py starts it with and without the preload library and compares.
- * "threads" times calls of four threads at once. "count" times nothing: it makes COUNTED calls of each
- * kind in a function of its own, in which callgrind counts instructions.
+ * Batches of each kind of call and of two reads of the clock that stamps calls follow each other in
+ * turn, so that a processor that is slower for a while is so for all of them. Prints per kind "NAME
+ * NANOSECONDS", the median over the batches of one call, and "NAME/clocks RATIO", the median over
+ * the batches of one call in units of the two reads beside it; "clocks" for the two reads; "core",
+ * work that takes twice as long while the core's other hardware thread is busy, be it with another
+ * machine of the same host; and "events", how many calls it made in all. Runs as a single process; tests/bench/run.py starts it
+ * with and without the preload library and compares. "threads" times calls of four threads at once.
+ * "count" times nothing: it makes COUNTED calls of each kind in a function of its own, in which
+ * callgrind counts instructions.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -25,6 +29,17 @@ static void clocks(void)
     static volatile uint64_t sink;
     sink = ticks_now();
     sink = ticks_now();
+}
+
+/* Additions that do not wait for each other: as many at a time as the core can do for this thread. */
+static void core(void)
+{
+    enum { ROUNDS = 32 };
+    uint64_t a = 0, b = 0, c = 0, d = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        a++, b++, c++, d++;
+        __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d)); /* none can be done at once */
+    }
 }
 
 static void send_null(void)
@@ -73,56 +88,107 @@ static int compare(const void *x, const void *y)
     return (difference > 0) - (difference < 0);
 }
 
-/* Nanoseconds per call: the median over short batches, of which a busy machine spoils only some. */
-static double time_call(void (*call)(void))
+struct kind {
+    const char *name;
+    void (*call)(void);
+    int calls; /* of MPI, in one call of it */
+};
+
+static const struct kind single[] = {
+    {"send", send_null, 1},   {"isend+wait", request_null, 2},     {"iprobe", iprobe, 1},
+    {"test", test, 1},        {"sendrecv-self", sendrecv_self, 1}, {"barrier-self", barrier_self, 1},
+};
+static const struct kind of_threads[] = {{"send-4-threads", send_null, 1}};
+
+enum { KINDS_MAX = sizeof single / sizeof *single };
+
+struct result {
+    double clocks, core, ns[KINDS_MAX], ratio[KINDS_MAX];
+};
+
+static double median(double *values)
 {
-    static __thread double batch[BATCHES];
+    qsort(values, BATCHES, sizeof *values, compare);
+    return values[BATCHES / 2];
+}
+
+/* Nanoseconds per call, over one batch. */
+static double time_batch(void (*call)(void))
+{
+    double start = monotonic_now();
+    for (int i = 0; i < BATCH; i++)
+        call();
+    return (monotonic_now() - start) / BATCH;
+}
+
+/* Batches are short: a busy machine spoils only some. */
+static void time_kinds(const struct kind *kinds, size_t count, struct result *result)
+{
+    double(*batch)[BATCHES] = malloc((2 * count + 2) * sizeof *batch);
+    if (!batch)
+        exit(1);
     for (int i = 0; i < BATCHES; i++) {
-        double start = monotonic_now();
-        for (int j = 0; j < BATCH; j++)
-            call();
-        batch[i] = (monotonic_now() - start) / BATCH;
+        for (size_t k = 0; k < count; k++) {
+            double reads = time_batch(clocks);
+            batch[2 * count][i] = reads;
+            batch[2 * count + 1][i] = time_batch(core);
+            batch[k][i] = time_batch(kinds[k].call);
+            batch[count + k][i] = batch[k][i] / reads;
+        }
     }
-    qsort(batch, BATCHES, sizeof *batch, compare);
-    return batch[BATCHES / 2];
+    for (size_t k = 0; k < count; k++) {
+        result->ns[k] = median(batch[k]);
+        result->ratio[k] = median(batch[count + k]);
+    }
+    result->clocks = median(batch[2 * count]);
+    result->core = median(batch[2 * count + 1]);
+    free(batch);
 }
 
-static void measure(const char *name, void (*call)(void))
+static void report(const struct kind *kinds, size_t count, const struct result *result)
 {
-    printf("%s %.3f\n", name, time_call(call));
-    if (call != clocks)
-        events += (call == request_null ? 2.0 : 1.0) * BATCH * BATCHES;
+    printf("clocks %.3f\ncore %.3f\n", result->clocks, result->core);
+    for (size_t k = 0; k < count; k++)
+        printf("%s %.3f\n%s/clocks %.4f\n", kinds[k].name, result->ns[k], kinds[k].name,
+               result->ratio[k]);
 }
 
-static void measure_test(void)
+static void measure_single(void)
 {
     static int value;
+    struct result result;
     MPI_Irecv(&value, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &pending);
-    measure("test", test);
+    time_kinds(single, KINDS_MAX, &result);
     MPI_Cancel(&pending);
     MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    report(single, KINDS_MAX, &result);
+    for (size_t k = 0; k < KINDS_MAX; k++)
+        events += (double)single[k].calls * BATCH * BATCHES;
 }
 
-static void *time_send(void *result)
+static void *time_thread(void *result)
 {
-    *(double *)result = time_call(send_null);
+    time_kinds(of_threads, 1, result);
     return NULL;
 }
 
-/* Mean time of one call on each of several threads that all run at once. */
-static void measure_threads(const char *name)
+/* The mean over several threads that all run at once. */
+static void measure_threads(void)
 {
     pthread_t thread[THREADS];
-    double result[THREADS], sum = 0;
+    struct result each[THREADS], mean = {0};
     for (int i = 0; i < THREADS; i++) {
-        if (pthread_create(&thread[i], NULL, time_send, &result[i]) != 0)
+        if (pthread_create(&thread[i], NULL, time_thread, &each[i]) != 0)
             exit(1);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-        sum += result[i];
+        mean.clocks += each[i].clocks / THREADS;
+        mean.core += each[i].core / THREADS;
+        mean.ns[0] += each[i].ns[0] / THREADS;
+        mean.ratio[0] += each[i].ratio[0] / THREADS;
     }
-    printf("%s %.3f\n", name, sum / THREADS);
+    report(of_threads, 1, &mean);
     events += (double)THREADS * BATCH * BATCHES;
 }
 
@@ -163,17 +229,10 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
-    measure("clocks", clocks);
-    if (multiple) {
-        measure_threads("send-4-threads");
-    } else {
-        measure("send", send_null);
-        measure("isend+wait", request_null);
-        measure("iprobe", iprobe);
-        measure_test();
-        measure("sendrecv-self", sendrecv_self);
-        measure("barrier-self", barrier_self);
-    }
+    if (multiple)
+        measure_threads();
+    else
+        measure_single();
     printf("events %.0f\n", events);
     MPI_Finalize();
     return 0;
