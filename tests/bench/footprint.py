@@ -26,6 +26,7 @@ def report(preload, folder, mpis):
         bare, traced = runs.interleaved(preload, lambda p=program: [p, time.monotonic_ns()],
                                         STARTS)
         for name, what, digits in (("init-ms", "start to end of MPI_Init, ms", 2),
+                                   ("cpu-ms", "of that, on a processor, ms", 2),
                                    ("own-kib", "resident but for the trace, KiB", 0),
                                    ("trace-kib", "resident of the trace, KiB", 0)):
             line(f"{mpi}: {what}", *([result[name] for result in kind] for kind in (bare, traced)),
