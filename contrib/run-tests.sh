@@ -14,9 +14,9 @@ usage() {
 Usage: contrib/run-tests.sh [--build DIR]
 
 Installs the Debian packages, builds scope-profile and runs every test: make check, a
-minute of fuzzing, make check for aarch64 under qemu, the recorder under sanitizers, make
-distcheck, the scenarios of tests/libraries under MPI libraries from PyPI, and those of
-tests/cluster on a private two-host Slurm cluster. Run it as root. The last line says how
+minute of fuzzing, the recorder under sanitizers, the scenarios of tests/libraries under
+MPI libraries from PyPI and those of tests/cluster on private two-host Slurm clusters, and
+beside them make check for aarch64 under qemu and make distcheck. Run it as root. The last line says how
 many tests passed and failed; exit status 0 if none failed and each skipped one is in
 tests/skips-allowed.
 
@@ -50,9 +50,10 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 need_root || exit
 choose_build "$build_option" || exit
-step_total=12
+step_total=11
 passed=0 failed=0
-cluster='' aarch64=''
+clusters=() background=()
+readonly lanes=2            # scenarios that run at a time, each lane with a cluster of its own
 readonly fuzz_seconds=60    # of all fuzzers together
 readonly script_timeout=600 # seconds for one scenario: a hang is a failure, not a lost CI
 
@@ -208,6 +209,18 @@ build_aarch64() {
     quietly "$build/logs/make-aarch64.log" make -j"$(nproc)"
 }
 
+# beside LOG CMD...: CMD, with its output and its status in LOG and LOG.status
+beside() {
+    local log=$1 status=0
+    shift
+    "$@" >"$log" 2>&1 || status=$?
+    echo "$status" >"$log.status"
+}
+
+check_aarch64() {
+    build_aarch64 && make_check "$build/aarch64" check
+}
+
 # The distribution builds from its own files alone, and installs and uninstalls. Its tests are those
 # that were run above, if it has all files.
 distcheck() {
@@ -242,24 +255,58 @@ fuzz() {
     count_tap fuzz "$log" "$status"
 }
 
-# run_scenario FILE: one TAP script against the cluster
+# run_scenario FOLDER/NAME.t: one TAP script against the lane's cluster; count_scenario counts what it
+# said. What the shell starts in the background ignores SIGINT, which scenarios send.
 run_scenario() {
-    local name=${1##*/} status=0 begun=$SECONDS before=$failed
-    local log=$build/logs/$name.log
-    timeout --kill-after=10 "$script_timeout" "$1" >"$log" 2>"$log.err" </dev/null || status=$?
-    count_tap "$name" "$log" "$status"
-    printf '%-36s %3d results, %3d s\n' "$name" "$(grep -cE '^(not )?ok\b' "$log")" \
+    local status=0 begun=$SECONDS
+    local log=$build/logs/$1.log
+    env --default-signal=INT,QUIT timeout --kill-after=10 "$script_timeout" "$top/tests/$1" \
+        >"$log" 2>"$log.err" </dev/null || status=$?
+    echo "$status" >"$log.status"
+    printf '%-36s %3d results, %3d s\n' "$1" "$(grep -cE '^(not )?ok\b' "$log")" \
         $((SECONDS - begun))
+}
+
+# count_scenario FOLDER/NAME.t
+count_scenario() {
+    local before=$failed log=$build/logs/$1.log
+    if [[ -f $log.status ]]; then
+        count_tap "${1##*/}" "$log" "$(<"$log.status")"
+    else
+        failure "$1 was not run"
+    fi
     ((failed == before)) || show_failures "$log" "$log.err"
 }
 
-# run_scenarios DIR: those in tests/DIR
-run_scenarios() {
+# run_lane CLUSTER: what no other lane has begun, one after the other. They wait most of the time.
+run_lane() {
     local scenario
-    export SP_TOP=$top SP_STAGE=$build/stage SP_CLUSTER=$cluster SP_MPI=$build/mpi
+    export SP_CLUSTER=$1
+    for scenario in "${scenarios[@]}"; do
+        ! mkdir "$build/logs/$scenario.begun" 2>/dev/null || run_scenario "$scenario"
+    done
+}
+
+# run_scenarios: all of tests/libraries and tests/cluster, counted
+run_scenarios() {
+    local lane scenario
+    local -a running=() scenarios
+    mapfile -t scenarios < <(cd "$top/tests" && printf '%s\n' libraries/*.t cluster/*.t)
+    export SP_TOP=$top SP_STAGE=$build/stage SP_MPI=$build/mpi
     export top_srcdir=$top top_builddir=$build/native
-    for scenario in "$top/tests/$1"/*.t; do
-        run_scenario "$scenario"
+    rm -rf "$build/logs/libraries" "$build/logs/cluster"
+    mkdir "$build/logs/libraries" "$build/logs/cluster"
+    for ((lane = 0; lane < lanes; lane++)); do
+        start_cluster || failure "starting a cluster"
+    done
+    for lane in "${clusters[@]}"; do
+        run_lane "$lane" &
+        running+=($!)
+        background+=($!)
+    done
+    wait "${running[@]}"
+    for scenario in "${scenarios[@]}"; do
+        count_scenario "$scenario"
     done
 }
 
@@ -309,7 +356,9 @@ install_mpis() {
 }
 
 start_cluster() {
+    local cluster
     cluster=$(mktemp -d /tmp/scope-tests.XXXXXX)
+    clusters+=("$cluster")
     show "$top/contrib/mini-cluster" up --dir "$cluster" --plugstack-line "$(plugstack_line)"
 }
 
@@ -323,16 +372,27 @@ lint() {
         "${scripts[@]#"$top"/}"
 }
 
-stop_cluster() {
-    "$top/contrib/mini-cluster" down --dir "$cluster" && rmdir "$cluster"
+stop_clusters() {
+    local cluster status=0
+    for cluster in "${clusters[@]}"; do
+        "$top/contrib/mini-cluster" down --dir "$cluster" && rmdir "$cluster" || status=1
+    done
+    return "$status"
+}
+
+end_background() {
+    local pid
+    for pid in "${background[@]}"; do
+        kill "$pid" && pkill -TERM -P "$pid" # first who would start more
+    done 2>/dev/null
 }
 
 finish() {
     local status=$?
     trap '' INT TERM HUP
     trap - EXIT
-    [[ -z $aarch64 ]] || kill "$aarch64"
-    [[ -z $cluster ]] || one "mini-cluster down" stop_cluster
+    end_background
+    ((${#clusters[@]} == 0)) || one "mini-cluster down" stop_clusters
     ((status == 0 && failed > 0)) && status=1
     if ((status == 0)); then
         printf '\nrun-tests: success after %d s\n' "$SECONDS"
@@ -379,31 +439,27 @@ else
     failure "configuring with sanitizers"
 fi
 
-heading "make distcheck"
-one "make distcheck" distcheck
-one "the distribution has all files" has_all_files
+# Scenarios wait most of the time.
+aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
+{
+    beside "$aarch64_log" check_aarch64
+    beside "$distcheck_log" distcheck
+} &
+background+=($!)
+
+heading "Scenarios under MPI libraries, with mpi4py, and on Slurm clusters of two hosts"
+run_scenarios
 cd "$top" || exit
 
-heading "Scenarios under MPI libraries and with mpi4py"
-run_scenarios libraries
-
-# Scenarios wait most of the time: beside them, the preload library is built and tested for aarch64.
-(build_aarch64 && make_check "$build/aarch64" check) >"$build/logs/aarch64.log" 2>&1 &
-aarch64=$!
-
-heading "Scenarios on a Slurm cluster of two hosts"
-if start_cluster; then
-    run_scenarios cluster
-else
-    failure "starting the cluster"
-fi
-
-heading "The preload library for aarch64, under qemu"
-status=0
-wait "$aarch64" || status=$?
-aarch64=''
-cat "$build/logs/aarch64.log"
-count_part "$build/aarch64" 'aarch64: ' "$status"
+heading "The preload library for aarch64, under qemu, and make distcheck (beside the scenarios)"
+wait "${background[@]}"
+background=()
+cat "$aarch64_log"
+count_part "$build/aarch64" 'aarch64: ' "$(<"$aarch64_log.status")"
+cat "$distcheck_log"
+one "make distcheck" [ "$(<"$distcheck_log.status")" = 0 ]
+one "the distribution has all files" has_all_files
+cd "$top" || exit
 
 heading "shellcheck"
 cd "$top" || exit
