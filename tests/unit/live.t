@@ -2,47 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What ranks were in when they ended, and sp-dump --live, on made-up traces.
 # shellcheck disable=SC2016 # bash -c expands its own arguments
-set -uo pipefail
-
-case ${1-} in
---help)
-    echo "usage: live.t    (top_builddir tells where the programs are)"
-    exit 0
-    ;;
-esac
-
-bin=$(cd "${top_builddir:-.}" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-count=0
-failed=0
-
-# ok NAME COMMAND...: one test; what the command printed is shown when it fails.
-ok() {
-    local name=$1
-    shift
-    count=$((count + 1))
-    if "$@" >"$work/.out" 2>&1; then
-        echo "ok $count - $name"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$work/.out" "$work/.stdout" "$work/.stderr" 2>/dev/null
-    fi
-}
-
-# exits STATUS COMMAND...: the command ends like that; what it prints is kept.
-exits() {
-    local expected=$1 status=0
-    shift
-    timeout 60 "$@" >"$work/.stdout" 2>"$work/.stderr" || status=$?
-    [ "$status" = "$expected" ] || {
-        echo "exit status $status instead of $expected"
-        return 1
-    }
-}
+# shellcheck source-path=SCRIPTDIR source=made_up.sh
+. "${top_srcdir:-.}/tests/unit/made_up.sh"
 
 said() { grep -qxF -e "$1" "$work/.stderr"; }
 printed() { grep -qxE -e "$1" "$work/.stdout"; }
@@ -121,5 +82,4 @@ ok 'a full disk is told' exits 1 bash -c '"$0" --live run >/dev/full' "$bin/sp-d
 ok 'a closed pipe ends --watch' exits 0 bash -c '
     "$0" --watch=1 run 2>noise | head -n 1 && [ ! -s noise ]' "$bin/sp-dump"
 
-echo "1..$count"
-[ "$failed" = 0 ]
+done_testing

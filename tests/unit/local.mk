@@ -73,7 +73,7 @@ MERGE_TAP = tests/unit/live.t tests/unit/man.t tests/unit/merge.t \
 	tests/unit/report.t tests/unit/reader_python.t
 check_PROGRAMS += make_traces
 TESTS += $(MERGE_TAP)
-EXTRA_DIST += $(MERGE_TAP) tests/unit/check_profile.py \
+EXTRA_DIST += $(MERGE_TAP) tests/unit/made_up.sh tests/unit/check_profile.py \
 	tests/fixtures/schema-2.h5 tests/fixtures/schema-3.h5
 make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la

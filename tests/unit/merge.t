@@ -2,47 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sp-merge and sp-dump on made-up traces: every exit status, every kind of broken input.
 # shellcheck disable=SC2016 # bash -c expands its own arguments
-set -uo pipefail
-
-case ${1-} in
---help)
-    echo "usage: merge.t    (top_builddir tells where the programs are)"
-    exit 0
-    ;;
-esac
-
-bin=$(cd "${top_builddir:-.}" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-count=0
-failed=0
-
-# ok NAME COMMAND...: one test; what the command printed is shown when it fails.
-ok() {
-    local name=$1
-    shift
-    count=$((count + 1))
-    if "$@" >"$work/.out" 2>&1; then
-        echo "ok $count - $name"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$work/.out" "$work"/.stderr 2>/dev/null
-    fi
-}
-
-# exits STATUS COMMAND...: the command ends like that; its stderr is kept in .stderr.
-exits() {
-    local expected=$1 status=0
-    shift
-    "$@" >"$work/.stdout" 2>"$work/.stderr" || status=$?
-    [ "$status" = "$expected" ] || {
-        echo "exit status $status instead of $expected"
-        return 1
-    }
-}
+# shellcheck source-path=SCRIPTDIR source=made_up.sh
+. "${top_srcdir:-.}/tests/unit/made_up.sh"
 
 said() { grep -q -e "$1" "$work/.stderr"; }
 printed() { grep -q -e "$1" "$work/.stdout"; }
@@ -404,5 +365,4 @@ ok 'a trace may claim a world of 2^25 ranks: status 1' exits 1 "$bin/sp-merge" r
 ok 'which makes no huge file' test "$(stat -c %s run.h5)" -lt 20000000
 ok 'and what is missing is counted' said '^sp-merge: 33,554,432 ranks (33554428 missing), 56 MPI calls'
 
-echo "1..$count"
-[ "$failed" = 0 ]
+done_testing

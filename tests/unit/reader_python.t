@@ -1,41 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Merged files in the hands of the real reader: the Python package scope-profiler.
-set -uo pipefail
-
-case ${1-} in
---help)
-    echo "usage: reader_python.t    (SP_PYTHON: a Python that has scope_profiler, default python3)"
-    exit 0
-    ;;
-esac
-
-python=${SP_PYTHON:-python3}
-bin=$(cd "${top_builddir:-.}" && pwd)
-check=$(cd "${top_srcdir:-.}/tests/unit" && pwd)/check_profile.py
+# shellcheck source-path=SCRIPTDIR source=made_up.sh
+. "${top_srcdir:-.}/tests/unit/made_up.sh"
+python=${SP_PYTHON:-python3} check=$source/tests/unit/check_profile.py
 "$python" -c 'import scope_profiler' 2>/dev/null || {
     echo "1..0 # SKIP $python has no scope_profiler: set SP_PYTHON"
     exit 0
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-count=0
-failed=0
-
-# ok NAME COMMAND...: one test.
-ok() {
-    local name=$1
-    shift
-    count=$((count + 1))
-    if "$@" >"$work/.out" 2>&1; then
-        echo "ok $count - $name"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$work/.out"
-    fi
 }
 
 for kind in plain threads cut polls full stuck; do
@@ -158,5 +129,4 @@ for kind in plain threads cut large polls full; do
     ok "scope-profiler inspect $kind" "$python" -m scope_profiler inspect "$kind.h5"
 done
 
-echo "1..$count"
-[ "$failed" = 0 ]
+done_testing

@@ -2,39 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sp-report on merged files, on the package's golden files, and on what is no profile.
 # shellcheck disable=SC2016 # bash -c expands its own arguments
-set -uo pipefail
-
-case ${1-} in
---help)
-    echo "usage: report.t    (top_builddir and top_srcdir tell where programs and fixtures are)"
-    exit 0
-    ;;
-esac
-
-bin=$(cd "${top_builddir:-.}" && pwd)
-fixtures=$(cd "${top_srcdir:-.}/tests/fixtures" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
+# shellcheck source-path=SCRIPTDIR source=made_up.sh
+. "${top_srcdir:-.}/tests/unit/made_up.sh"
+fixtures=$source/tests/fixtures
 unset COLUMNS
-count=0
-failed=0
 status=0
-
-# ok NAME COMMAND...: one test.
-ok() {
-    local name=$1
-    shift
-    count=$((count + 1))
-    if "$@" >"$work/.out" 2>&1; then
-        echo "ok $count - $name"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$work/.out" "$work/report" "$work/errors" 2>/dev/null
-    fi
-}
 
 report() {
     status=0
@@ -302,5 +274,4 @@ for file in polls.h5 full.h5; do
         done' "$bin/sp-report" "$file"
 done
 
-echo "1..$count"
-[ "$failed" = 0 ]
+done_testing
