@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "schema/exit_record.h"
+#include "schema/node_marker.h"
 #include "schema/trace_reader.h"
 
 bool run_is_trace_name(const char *name)
@@ -241,6 +242,9 @@ int run_remove(struct run *run, struct error *err)
     }
     if (remove_records(run, err) < 0)
         return -1;
+    if (node_marker_remove_all(run->fd) < 0)
+        return error_set(err, "cannot remove %s/" NODE_MARKER_PREFIX "NODE: %s", run->path,
+                         strerror(errno));
     if (rmdir(run->path) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
         return error_set(err, "cannot remove %s: %s", run->path, strerror(errno));
     return 0;

@@ -13,6 +13,7 @@ libtrace_la_SOURCES = \
 	schema/ld_preload.c schema/ld_preload.h \
 	schema/lock.h \
 	schema/mpi_kind.c schema/mpi_kind.h \
+	schema/node_marker.c schema/node_marker.h \
 	schema/options.c schema/options.h \
 	schema/region_label.c schema/region_label.h \
 	schema/regular_file.c schema/regular_file.h \
@@ -24,6 +25,7 @@ libtrace_la_SOURCES = \
 	schema/trace_reader.c schema/trace_reader.h \
 	schema/trace_statistics.c schema/trace_statistics.h \
 	schema/trace_writer.c schema/trace_writer.h \
+	schema/user_ids.c schema/user_ids.h \
 	schema/varint.h
 
 EXTRA_DIST += schema/README.md schema/PROFILE.md

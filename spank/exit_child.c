@@ -4,29 +4,14 @@
 #include "spank/exit_child.h"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <unistd.h>
 
 #include "schema/exit_record.h"
 #include "spank/bounded_child.h"
 
-/* Gives up the privileges for good. No initgroups: it would ask a directory service, and the job's
- * groups are those it was started with. */
-static int become_user(const struct exit_child *child)
-{
-    if (geteuid() != 0)
-        return geteuid() == child->user && getuid() == child->user ? 0 : -1;
-    if (setgroups(child->group_count, child->groups) < 0 ||
-        setresgid(child->group, child->group, child->group) < 0 ||
-        setresuid(child->user, child->user, child->user) < 0)
-        return -1;
-    return child->user != 0 && setuid(0) == 0 ? -1 : 0;
-}
-
 static void append(const void *data)
 {
     const struct exit_child *child = data;
-    if (become_user(child) < 0)
+    if (user_ids_assume(&child->ids) < 0)
         return;
     int run = open(child->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (run >= 0)

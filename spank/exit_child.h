@@ -4,13 +4,11 @@
 #define SCOPE_EXIT_CHILD_H
 
 #include <stddef.h>
-#include <sys/types.h>
+
+#include "schema/user_ids.h"
 
 struct exit_child {
-    uid_t user; /* these are the job's, as slurmd knows them */
-    gid_t group;
-    const gid_t *groups;
-    size_t group_count;
+    struct user_ids ids;
     const char *run;  /* absolute path of the run directory */
     const char *name; /* of the file in it */
     const char *line;

@@ -16,6 +16,8 @@ scope_profile_la_SOURCES = \
 	spank/job_end_child.c spank/job_end_child.h \
 	spank/merge_child.c spank/merge_child.h \
 	spank/multi_prog.c spank/multi_prog.h \
+	spank/node_done.c spank/node_done.h \
+	spank/node_end.c spank/node_end.h \
 	spank/plugin.c \
 	spank/program.c spank/program.h \
 	spank/root_change.c spank/root_change.h \

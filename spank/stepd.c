@@ -15,6 +15,7 @@
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "spank/multi_prog.h"
+#include "spank/node_end.h"
 #include "spank/program.h"
 #include "spank/root_change.h"
 #include "spank/task.h"
@@ -207,5 +208,5 @@ void stepd_task_exit(spank_t spank)
 {
     struct task task;
     if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task))
-        task_end_note(&task);
+        node_end_note(&task, task_end_note(&task));
 }

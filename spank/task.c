@@ -2,9 +2,11 @@
 /* A task as Slurm shows it: its words and its environment. */
 #include "spank/task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <slurm/slurm.h>
 
@@ -69,6 +71,30 @@ static rlim_t stack_limit(const struct task *task)
         return limit;
     rlim_t later = strtoull(text + (*text == 'U'), NULL, 10);
     return later < limit ? later : limit;
+}
+
+int task_user(const struct task *task, struct user_ids *ids)
+{
+    gid_t *groups;
+    int count;
+    if (spank_get_item(task->spank, S_JOB_UID, &ids->user) != ESPANK_SUCCESS ||
+        spank_get_item(task->spank, S_JOB_GID, &ids->group) != ESPANK_SUCCESS ||
+        spank_get_item(task->spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS ||
+        count < 0)
+        return -1;
+    ids->groups = groups;
+    ids->group_count = (size_t)count;
+    return 0;
+}
+
+void task_node(const struct task *task, char name[static TASK_NODE_SIZE])
+{
+    const char *node = task_get(task, "SLURMD_NODENAME");
+    name[0] = name[TASK_NODE_SIZE - 1] = '\0';
+    if (node)
+        snprintf(name, TASK_NODE_SIZE, "%s", node);
+    else
+        gethostname(name, TASK_NODE_SIZE - 1);
 }
 
 bool task_has_room(const struct task *task, size_t extra)

@@ -8,6 +8,8 @@
 
 #include <slurm/spank.h>
 
+#include "schema/user_ids.h"
+
 struct task {
     spank_t spank;
     bool is_program; /* of a step of the user's own, neither batch script nor interactive shell */
@@ -17,6 +19,14 @@ struct task {
 
 /* Returns 0, or -1 if Slurm does not tell. Nothing is to be released. */
 int task_read(struct task *task, spank_t spank);
+
+enum { TASK_NODE_SIZE = 256 };
+
+/* The ids of the job as slurmd knows them; the groups are Slurm's. Returns 0, or -1. */
+int task_user(const struct task *task, struct user_ids *ids);
+
+/* Slurm's name of the node, by which traces know it, too; else the host's. */
+void task_node(const struct task *task, char name[static TASK_NODE_SIZE]);
 
 /* The value of a variable of the task, or NULL; valid until the next change. */
 const char *task_get(const struct task *task, const char *name);

@@ -4,7 +4,7 @@
 # Options, names, the job and exit records, LD_PRELOAD.
 if HAVE_CRITERION
 SCHEMA_TESTS = test_options test_run_path test_job_record test_exit_record test_job_end \
-	test_ld_preload test_size_text
+	test_ld_preload test_size_text test_node_marker
 check_PROGRAMS += $(SCHEMA_TESTS)
 TESTS += $(SCHEMA_TESTS)
 test_options_SOURCES = tests/unit/test_options.c
@@ -28,6 +28,9 @@ test_ld_preload_LDADD = libtrace.la $(CRITERION_LIBS)
 test_size_text_SOURCES = tests/unit/test_size_text.c
 test_size_text_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_size_text_LDADD = libtrace.la $(CRITERION_LIBS)
+test_node_marker_SOURCES = tests/unit/test_node_marker.c
+test_node_marker_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_node_marker_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 
 # The plugin's parts that do not need Slurm, and sp-run's.
@@ -40,7 +43,8 @@ test_program_SOURCES = tests/unit/test_program.c spank/elf_check.c spank/program
 test_program_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_program_LDADD = libtrace.la $(CRITERION_LIBS)
 test_spank_parts_SOURCES = tests/unit/test_spank_parts.c spank/bounded_child.c \
-	spank/exit_child.c spank/multi_prog.c spank/root_change.c spank/run_place.c spank/settings.c
+	spank/exit_child.c spank/multi_prog.c spank/node_done.c spank/root_change.c \
+	spank/run_place.c spank/settings.c
 test_spank_parts_CPPFLAGS = $(AM_CPPFLAGS) -DSP_PRELOAD_PATH='"/lib/preload.so"' \
 	-DSP_MERGE_PATH='"/bin/sp-merge"'
 test_spank_parts_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)

@@ -20,6 +20,7 @@
 #include "spank/bounded_child.h"
 #include "spank/exit_child.h"
 #include "spank/multi_prog.h"
+#include "spank/node_done.h"
 #include "spank/root_change.h"
 #include "spank/run_place.h"
 #include "spank/settings.h"
@@ -343,9 +344,9 @@ static struct exit_child child = {.run = run, .name = "exit-a", .line = "line\n"
 static void make_run(void)
 {
     cr_assert_not_null(mkdtemp(run));
-    child.user = getuid() ? getuid() : NOBODY;
-    child.group = getuid() ? getgid() : NOBODY;
-    cr_assert_eq(chown(run, child.user, child.group), 0);
+    child.ids.user = getuid() ? getuid() : NOBODY;
+    child.ids.group = getuid() ? getgid() : NOBODY;
+    cr_assert_eq(chown(run, child.ids.user, child.ids.group), 0);
     cr_assert_eq(chmod(run, 0755), 0);
     snprintf(target, sizeof target, "%s.target", run);
 }
@@ -386,8 +387,8 @@ Test(exit_child, lines_are_appended_as_the_user)
     append();
     cr_assert_eq(lstat(path("exit-a"), &info), 0);
     cr_expect_eq(info.st_size, 10);
-    cr_expect_eq(info.st_uid, child.user);
-    cr_expect_eq(info.st_gid, child.group);
+    cr_expect_eq(info.st_uid, child.ids.user);
+    cr_expect_eq(info.st_gid, child.ids.group);
     cr_expect_eq(info.st_mode & 07133, 0, "mode %o", info.st_mode);
 }
 
@@ -444,20 +445,49 @@ Test(exit_child, groups_are_those_of_the_job_and_no_others)
     cr_assert_eq(setgroups(1, ours), 0);
     append();
     cr_expect_eq(size_of(path("exit-a")), -1, "with a group of slurmstepd");
-    child.groups = jobs;
-    child.group_count = 2;
+    child.ids.groups = jobs;
+    child.ids.group_count = 2;
     append();
     cr_expect_eq(size_of(path("exit-a")), 5);
+}
+
+static void mark(void)
+{
+    struct node_done done = {.ids = child.ids, .run = run, .name = "done-a"};
+    cr_expect_eq(node_done_mark(&done, 60000), 0);
+}
+
+Test(exit_child, a_node_is_marked_as_the_user)
+{
+    struct stat info;
+    mark();
+    mark();
+    cr_assert_eq(lstat(path("done-a"), &info), 0);
+    cr_expect_eq(info.st_uid, child.ids.user);
+    cr_expect_eq(info.st_gid, child.ids.group);
+    cr_expect_eq(unlink(path("done-a")), 0);
+}
+
+Test(exit_child, a_node_is_not_marked_through_a_link)
+{
+    cr_assert_eq(rename(run, target), 0);
+    cr_assert_eq(symlink(target, run), 0);
+    mark();
+    cr_expect_eq(size_of(path("done-a")), -1);
+    cr_expect_eq(unlink(run), 0);
+    mark();
+    cr_expect_eq(size_of(run), -1);
+    cr_assert_eq(rename(target, run), 0);
 }
 
 Test(exit_child, another_user_than_ours_is_refused_where_ids_cannot_be_given_up)
 {
     if (getuid() == 0)
         cr_assert_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
-    child.user = getuid() + 1;
+    child.ids.user = getuid() + 1;
     append();
     cr_expect_eq(size_of(path("exit-a")), -1);
-    child.user = getuid();
+    child.ids.user = getuid();
     append();
     cr_expect_eq(size_of(path("exit-a")), 5);
 }
