@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # All tests: unit (Criterion), fuzz (damaged and interrupted traces), abi (our MPI headers against
 # real ones), dispatch (a stand-in MPI library), threads (the recorder under ThreadSanitizer), kill
-# (ranks at random instants), cluster (a real Slurm, real MPI), libraries (MPI libraries from PyPI).
+# (ranks at random instants), cluster (a real Slurm, real MPI), libraries (MPI libraries from PyPI),
+# likwid (counters of a simulated processor).
 #
 # A test whose name ends in .t speaks TAP; all others are programs that tell by their exit status.
 TEST_EXTENSIONS = .t
@@ -18,6 +19,7 @@ if !PRELOAD_ONLY
 include tests/abi/local.mk
 include tests/cluster/local.mk
 include tests/libraries/local.mk
+include tests/likwid/local.mk
 include tests/bench/local.mk
 include tests/kill/local.mk
 endif

@@ -31,6 +31,7 @@ make_seeds() {
     local texts=('Ampi-calls=wait+io,out=a\,b/%j,max-run=10G,merge=off,polls=all'
         'B/scratch/%u/%x-%j.%s' 'C0-3,7,9-12' 'F/lib/a.so:/lib/ours.so /lib/b.so'
         'Gsend0123456789012345678901234567890123456789')
+    local markers=$source/../likwid/markers
     local i=0 text
     for text in "${texts[@]}"; do
         printf '%s' "$text" >"seeds/text/$i"
@@ -38,6 +39,9 @@ make_seeds() {
     done
     { printf D && cat "$memory/runs/plain/job"; } >seeds/text/job
     { printf E && cat "$memory/runs/ends/exit-node0"; } >seeds/text/exit
+    for text in "$markers"/*; do
+        { printf H && cat "$text"; } >"seeds/text/${text##*/}"
+    done
     printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
     rm -rf "$memory/runs"
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer on texts of people and of files: options, patterns, sizes, records, labels. */
+/* libFuzzer on texts of people and of files: options, patterns, sizes, records, labels, markers. */
 #include <stdbool.h>
 
+#include "merge/likwid_marker.h"
 #include "report/rank_set.h"
 #include "schema/exit_record.h"
 #include "schema/job_end.h"
@@ -121,6 +122,27 @@ static void try_label(const char *text, size_t size)
         abort();
 }
 
+/* What was taken is whole: every value of it can be read. */
+static void try_marker(const char *text, size_t size)
+{
+    struct likwid_marker marker;
+    double sum = 0;
+    if (likwid_marker_parse(&marker, text, size) == 0) {
+        for (size_t i = 0; i < marker.region_count; i++) {
+            const struct likwid_region *region = &marker.regions[i];
+            if (region->thread_count == 0 || strlen(region->tag) >= size)
+                abort();
+            for (size_t j = 0; j < region->thread_count * region->event_count; j++)
+                sum += region->values[j];
+            for (size_t j = 0; j < region->thread_count; j++)
+                sum += region->threads[j].seconds;
+        }
+    }
+    volatile double used = sum;
+    (void)used;
+    likwid_marker_release(&marker);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[64];
@@ -135,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
-    switch (data[0] % 7) {
+    switch ((uint8_t)(data[0] - 'A') % 8) {
     case 0:
         try_options(text, strlen(text));
         break;
@@ -154,8 +176,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 5:
         try_preload(text);
         break;
-    default:
+    case 6:
         try_label(text, size - 1);
+        break;
+    default:
+        try_marker(text, size - 1);
     }
     free(text);
     return 0;

@@ -83,7 +83,7 @@ make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
 MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
-	test_labels test_skew test_traffic \
+	test_labels test_likwid_marker test_skew test_traffic \
 	test_live test_outstanding test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
@@ -108,6 +108,9 @@ test_fold_LDADD = libmerge.la $(CRITERION_LIBS)
 test_labels_SOURCES = tests/unit/test_labels.c
 test_labels_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_labels_LDADD = libmerge.la $(CRITERION_LIBS)
+test_likwid_marker_SOURCES = tests/unit/test_likwid_marker.c
+test_likwid_marker_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_likwid_marker_LDADD = libmerge.la $(CRITERION_LIBS)
 test_skew_SOURCES = tests/unit/test_skew.c
 test_skew_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_skew_LDADD = libmerge.la $(CRITERION_LIBS) -lm

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# LIKWID without the hardware.
+check_PROGRAMS += access_daemon
+access_daemon_SOURCES = tests/likwid/access_daemon.c
+TESTS += tests/likwid/markers.t
+EXTRA_DIST += tests/likwid/markers.t tests/likwid/simulation.sh tests/likwid/marked.c \
+	tests/likwid/markers/memory tests/likwid/markers/one-cpu tests/likwid/markers/two-cpus \
+	tests/likwid/markers/two-groups

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LIKWID's marker files: real ones, and what is left of damaged ones. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "merge/likwid_marker.h"
+
+static struct likwid_marker marker;
+
+static void parse(const char *text)
+{
+    likwid_marker_release(&marker);
+    cr_assert_eq(likwid_marker_parse(&marker, text, strlen(text)), 0);
+}
+
+static const struct likwid_region *region(const char *tag)
+{
+    for (size_t i = 0; i < marker.region_count; i++) {
+        if (strcmp(marker.regions[i].tag, tag) == 0)
+            return &marker.regions[i];
+    }
+    cr_assert(false, "no region %s", tag);
+    return NULL;
+}
+
+/* As LIKWID 5.2.2 writes it, on two CPUs of which one never was in a region. */
+static const char two_cpus[] =
+    "2 2 1\n"
+    "0:solve-0\n"
+    "1:a/b-c-0\n"
+    "0 0 -1 0 0.000000e+00 5 0.000000e+00 0.000000e+00 0.000000e+00 0.000000e+00 0.000000e+00 \n"
+    "0 0 1 3 2.244238e-06 5 1.200000e+07 6.000000e+06 2.400000e+06 3.600000e+06 4.800000e+01 \n"
+    "1 0 -1 0 0.000000e+00 5 0.000000e+00 0.000000e+00 0.000000e+00 0.000000e+00 0.000000e+00 \n"
+    "1 0 1 1 3.005676e-07 5 4.000000e+06 2.000000e+06 8.000000e+05 1.200000e+06 1.600000e+01 \n";
+
+Test(likwid_marker, a_real_file)
+{
+    parse(two_cpus);
+    cr_expect_eq(marker.problem_count, 0, "%s", marker.problem.text);
+    cr_assert_eq(marker.region_count, 2);
+    const struct likwid_region *solve = region("solve");
+    cr_expect_eq(solve->group, 0);
+    cr_assert_eq(solve->thread_count, 1, "who never was in it is left out");
+    cr_expect_eq(solve->threads[0].cpu, 1);
+    cr_expect_eq(solve->threads[0].calls, 3);
+    cr_expect_eq(solve->threads[0].seconds, 2.244238e-06);
+    cr_assert_eq(solve->event_count, 5);
+    cr_expect_eq(solve->values[0], 12e6);
+    cr_expect_eq(solve->values[4], 48);
+    cr_expect_eq(region("a/b-c")->threads[0].calls, 1, "a tag with a slash and a dash");
+}
+
+/* Several event sets; rows only of those who were there, as later versions write them. */
+Test(likwid_marker, groups)
+{
+    parse("2 2 2\n0:solve-0\n1:solve-1\n"
+          "0 0 0 3 1.5e+00 2 1 2 \n0 0 7 4 2.5e+00 2 3 4 \n1 1 0 1 1.0e-01 1 5 \n");
+    cr_expect_eq(marker.problem_count, 0);
+    cr_assert_eq(marker.region_count, 2);
+    cr_expect_eq(marker.regions[0].thread_count, 2);
+    cr_expect_eq(marker.regions[0].threads[1].cpu, 7);
+    cr_expect_eq(marker.regions[0].values[3], 4);
+    cr_expect_eq(marker.regions[1].group, 1);
+    cr_expect_eq(marker.regions[1].event_count, 1);
+}
+
+Test(likwid_marker, decimal_commas_and_no_numbers)
+{
+    parse("1 1 1\n0:x-0\n0 0 0 2 1,500000e+00 3 2,500000e+00 nan inf \n");
+    cr_expect_eq(marker.problem_count, 0, "%s", marker.problem.text);
+    cr_expect_eq(region("x")->threads[0].seconds, 1.5);
+    cr_expect_eq(region("x")->values[0], 2.5);
+    cr_expect(isnan(region("x")->values[1]));
+    cr_expect(isinf(region("x")->values[2]));
+}
+
+Test(likwid_marker, odd_tags)
+{
+    parse("1 3 1\n0:a:b: c-d--0\n1:-0\n2:7-7-1\n"
+          "0 0 0 1 1 0 \n1 0 0 1 1 0 \n2 1 0 1 1 0 \n");
+    cr_expect_eq(marker.problem_count, 0, "%s", marker.problem.text);
+    cr_expect_eq(region("a:b: c-d-")->group, 0);
+    cr_expect_eq(region("")->group, 0);
+    cr_expect_eq(region("7-7")->group, 1);
+}
+
+Test(likwid_marker, no_regions)
+{
+    parse("4 0 1\n");
+    cr_expect_eq(marker.problem_count, 0);
+    cr_expect_eq(marker.region_count, 0);
+}
+
+Test(likwid_marker, many_threads)
+{
+    enum { THREADS = 256 };
+    size_t size = 64 * (THREADS + 2), length;
+    char *text = malloc(size);
+    cr_assert_not_null(text);
+    length = (size_t)snprintf(text, size, "%d 1 1\n0:big-0\n", THREADS);
+    for (int i = 0; i < THREADS; i++)
+        length += (size_t)snprintf(text + length, size - length, "0 0 %d 1 1.0e+00 2 %d %d \n", i,
+                                   i, 1000 * i);
+    parse(text);
+    free(text);
+    cr_expect_eq(marker.problem_count, 0);
+    cr_assert_eq(region("big")->thread_count, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        cr_expect_eq(region("big")->values[2 * i + 1], 1000 * i);
+}
+
+/* What is there of a cut file is what the whole one says. */
+Test(likwid_marker, cut_at_every_byte)
+{
+    for (size_t size = 0; size < strlen(two_cpus); size++) {
+        char *text = strndup(two_cpus, size);
+        parse(text);
+        bool ends_a_line = size > 0 && text[size - 1] == '\n';
+        cr_expect(ends_a_line || marker.problem_count > 0, "cut after %zu bytes", size);
+        for (size_t i = 0; i < marker.region_count; i++) {
+            const struct likwid_region *part = &marker.regions[i];
+            cr_expect_eq(part->values[0], part->threads[0].calls * 4e6, "after %zu bytes", size);
+            cr_expect_eq(part->event_count, 5);
+        }
+        free(text);
+    }
+}
+
+Test(likwid_marker, damage)
+{
+    static const struct {
+        const char *text, *problem;
+        size_t regions;
+    } cases[] = {
+        {"", "line 1 is no THREADS", 0},
+        {"hello\n", "line 1 is no THREADS", 0},
+        {"1 -1 1\n", "line 1 is no THREADS", 0},
+        {"1 2 1\n0:a-0\n", "line 3 is missing", 0},
+        {"1 1 1\n1:a-0\n", "line 2 is no ID:TAG", 0},
+        {"1 1 1\n0:a\n", "line 2 is no ID:TAG", 0},
+        {"1 1 1\n0-a:0\n", "line 2 is no ID:TAG", 0},
+        {"1 1 1\n0:a-0\n0 0 0 1 x 0 \n0 0 0 1 1 0 \n", "line 3 is no REGION", 1},
+        {"1 1 1\n0:a-0\n1 0 0 1 1 0 \n", "line 3 is no REGION", 0},
+        {"1 1 1\n0:a-0\n0 0 0 99999999999999999999 1 0 \n", "line 3 is no REGION", 0},
+        {"1 1 1\n0:a-0\n0 0 0 1 1 2 5 \n", "line 3 has fewer values", 0},
+        {"1 1 1\n0:a-0\n0 0 0 1 1 1025 5 \n", "line 3 is no REGION", 0},
+        {"1 1 1\n0:a-0\n0 1 0 1 1 1 5 \n", "line 3 is of another event set", 0},
+        {"2 1 1\n0:a-0\n0 0 0 1 1 1 5 \n0 0 1 1 1 2 5 6 \n", "line 4 is of another event set", 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        parse(cases[i].text);
+        cr_expect(strncmp(marker.problem.text, cases[i].problem, strlen(cases[i].problem)) == 0,
+                  "%zu: %s", i, marker.problem.text);
+        cr_expect_eq(marker.region_count, cases[i].regions, "%zu", i);
+    }
+}
+
+Test(likwid_marker, files)
+{
+    char directory[] = "/tmp/test_likwid_XXXXXX";
+    cr_assert_not_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    cr_assert_geq(fd, 0);
+    cr_expect_eq(likwid_marker_read(&marker, fd, "none"), 1, "none is no problem");
+    cr_expect_eq(marker.problem_count, 0);
+
+    int file = openat(fd, "marker", O_WRONLY | O_CREAT, 0600);
+    cr_assert_eq(write(file, two_cpus, strlen(two_cpus)), (ssize_t)strlen(two_cpus));
+    cr_expect_eq(likwid_marker_read(&marker, fd, "marker"), 0);
+    cr_expect_eq(marker.region_count, 2);
+    likwid_marker_release(&marker);
+
+    cr_assert_eq(ftruncate(file, (off_t)LIKWID_MARKER_SIZE_MAX + 1), 0);
+    cr_expect_eq(likwid_marker_read(&marker, fd, "marker"), 0);
+    cr_expect(strstr(marker.problem.text, "longer than"));
+    close(file);
+
+    cr_assert_eq(symlinkat("marker", fd, "link"), 0);
+    cr_expect_eq(likwid_marker_read(&marker, fd, "link"), 0);
+    cr_expect(strstr(marker.problem.text, "link"));
+    cr_assert_eq(mkfifoat(fd, "pipe", 0600), 0);
+    cr_expect_eq(likwid_marker_read(&marker, fd, "pipe"), 0);
+    cr_expect_eq(marker.problem_count, 1, "nobody waits for it");
+
+    unlinkat(fd, "marker", 0);
+    unlinkat(fd, "link", 0);
+    unlinkat(fd, "pipe", 0);
+    close(fd);
+    rmdir(directory);
+}
