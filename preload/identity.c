@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "preload/dispatch.h"
+#include "preload/mpirun_run.h"
 #include "preload/pages.h"
 #include "preload/trace_limit.h"
 #include "schema/exit_record.h"
@@ -28,6 +29,8 @@
 enum { SEQUENCE_MAX = 1000 }; /* MPI programs that one task may run after another */
 enum { WORLD_NAME_MAX = 96 };
 enum { JOB_TEXT_SIZE = 64 * 1024 };
+
+static char shared_run[PATH_MAX]; /* of the ranks of one mpirun, once it is found */
 
 static const char *variable(const char *name)
 {
@@ -58,18 +61,34 @@ static bool in_asking_step(void)
     return strcmp(asked, here) == 0;
 }
 
+static bool has_launcher(void)
+{
+    return variable("PMI_RANK") || variable("PMIX_RANK") || variable("OMPI_COMM_WORLD_RANK");
+}
+
+/* A rank that mpirun started in the job that asked, no matter where mpirun itself runs, and by no
+ * sp-run of its own. */
+static bool below_mpirun(void)
+{
+    const char *asked = variable(MPIRUN_ENV_JOB), *job = variable("SLURM_JOB_ID");
+    return asked && job && strcmp(asked, job) == 0 && has_launcher() && !variable(RUN_ENV_RUN) &&
+           !in_asking_step();
+}
+
 /* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name: what their ranks have in common has to
  * tell them apart. All on a host are children of one process, those of spawned worlds too. */
 static void hydra_world_name(char name[static WORLD_NAME_MAX])
 {
     const char *kind = variable("PMI_SPAWNED") ? "spawned" : "world";
+    const char *step = below_mpirun() ? variable(MPIRUN_ENV_STEP) : NULL; /* of Hydra's daemons */
     int32_t size = number("PMI_SIZE");
     if (size < 0)
         snprintf(name, WORLD_NAME_MAX, "%s", kind);
     else if (number("MPI_LOCALNRANKS") == size)
         snprintf(name, WORLD_NAME_MAX, "%s-of-%d-%ld", kind, (int)size, (long)getppid());
     else
-        snprintf(name, WORLD_NAME_MAX, "%s-of-%d", kind, (int)size);
+        snprintf(name, WORLD_NAME_MAX, "%s-of-%d%s%s", kind, (int)size, step ? "-" : "",
+                 step ? step : "");
 }
 
 /* The name under which the launcher knows our MPI_COMM_WORLD, as one path component. */
@@ -78,6 +97,9 @@ static void world_name(char name[static WORLD_NAME_MAX])
     const char *given = variable("PMIX_NAMESPACE");
     if (!given)
         given = variable("PMI_JOBID");
+    /* What Slurm calls the daemons of an mpirun, or the shell around it, is no name of a world. */
+    if (below_mpirun() && variable("PMI_RANK"))
+        given = NULL;
     if (given)
         snprintf(name, WORLD_NAME_MAX, "%s", given);
     else
@@ -90,10 +112,10 @@ static void world_name(char name[static WORLD_NAME_MAX])
     }
 }
 
-/* What the plugin handed to the step's tasks or, outside of one, sp-run to its children. */
-static const char *handed(const char *step_name, const char *run_name)
+/* What the plugin handed to the step's tasks or to mpirun, or else sp-run to its children. */
+static const char *handed(const char *step_name, const char *mpirun_name, const char *run_name)
 {
-    return variable(in_asking_step() ? step_name : run_name);
+    return variable(in_asking_step() ? step_name : below_mpirun() ? mpirun_name : run_name);
 }
 
 /* The user's own word: SCOPE_PROFILER_MPI, which the Python package scope-profiler heeds as well. */
@@ -111,11 +133,6 @@ static enum wish user_wish(void)
             return WISH_ON;
     }
     return WISH_NONE;
-}
-
-static bool has_launcher(void)
-{
-    return variable("PMI_RANK") || variable("PMIX_RANK") || variable("OMPI_COMM_WORLD_RANK");
 }
 
 /* Below the working directory, for who preloads us without plugin and sp-run. All ranks of a
@@ -142,18 +159,22 @@ static const char *own_run_directory(void)
     return path;
 }
 
+/* Until the ranks of an mpirun have found the directory that they share, what its name begins with.
+ */
 static const char *run_directory(void)
 {
     enum wish wish = user_wish();
     if (wish == WISH_OFF)
         return NULL;
-    const char *run = handed(STEP_ENV_RUN, RUN_ENV_RUN);
+    if (*shared_run)
+        return shared_run;
+    const char *run = handed(STEP_ENV_RUN, MPIRUN_ENV_RUN, RUN_ENV_RUN);
     return run || wish != WISH_ON || in_asking_step() ? run : own_run_directory();
 }
 
 const char *identity_what(void)
 {
-    return handed(STEP_ENV_WHAT, RUN_ENV_WHAT);
+    return handed(STEP_ENV_WHAT, MPIRUN_ENV_WHAT, RUN_ENV_WHAT);
 }
 
 bool identity_wanted(void)
@@ -185,6 +206,17 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
+/* Ranks below mpirun have what Slurm says of its daemons, too. */
+static int32_t local_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"};
+    for (size_t i = 0; below_mpirun() && i < sizeof names / sizeof *names; i++) {
+        if (variable(names[i]))
+            return number(names[i]);
+    }
+    return number("SLURM_LOCALID");
+}
+
 static void describe(struct trace_header *header, const struct recorder_world *world,
                      const struct trace_sync *first_sync)
 {
@@ -195,7 +227,7 @@ static void describe(struct trace_header *header, const struct recorder_world *w
     memset(header, 0, sizeof *header);
     header->rank = world->rank;
     header->world_size = world->size;
-    header->local_rank = number("SLURM_LOCALID");
+    header->local_rank = local_rank();
     header->node_id = number("SLURM_NODEID");
     header->restart = number("SLURM_RESTART_COUNT");
     header->pid = (int32_t)getpid();
@@ -213,7 +245,8 @@ static void describe(struct trace_header *header, const struct recorder_world *w
     }
     world_name(name);
     copy_text(header->world, sizeof header->world, name);
-    copy_text(header->node, sizeof header->node, variable("SLURMD_NODENAME"));
+    const char *node = below_mpirun() ? variable(MPIRUN_ENV_NODE) : NULL;
+    copy_text(header->node, sizeof header->node, node ? node : variable("SLURMD_NODENAME"));
     gethostname(header->host, sizeof header->host - 1);
     host_key_read(header->host_key, sizeof header->host_key);
     copy_text(header->mpi_version, sizeof header->mpi_version, dispatch_mpi_version());
@@ -264,6 +297,28 @@ static void add_number(struct job_record_text *text, const char *key, long value
         job_record_add(text, key, digits);
 }
 
+/* Nobody hands mpirun's words on, but a rank knows its own. */
+static void add_command(struct job_record_text *text)
+{
+    char command[RUN_COMMAND_MAX];
+    if (!below_mpirun()) {
+        job_record_add(text, "command", handed(STEP_ENV_COMMAND, NULL, RUN_ENV_COMMAND));
+        return;
+    }
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, command, sizeof command - 1);
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return;
+    command[length] = '\0';
+    for (ssize_t i = 0; i < length - 1; i++) { /* words end with a zero */
+        if (command[i] == '\0')
+            command[i] = ' ';
+    }
+    job_record_add(text, "command", command);
+}
+
 /* What a run is told apart by a year later. */
 static void publish_job(int run, const struct trace_header *header)
 {
@@ -309,7 +364,7 @@ static void publish_job(int run, const struct trace_header *header)
     job_record_add(&text, "mpi_version", header->mpi_version);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         job_record_add(&text, kept[i], variable(kept[i]));
-    job_record_add(&text, "command", handed(STEP_ENV_COMMAND, RUN_ENV_COMMAND));
+    add_command(&text);
     job_record_publish(&text, run, NULL); /* without it the profile lacks names, not numbers */
     pages_give(buffer, JOB_TEXT_SIZE);
 }
@@ -340,13 +395,43 @@ static int create_in_world(struct trace_writer *writer, int run, struct trace_he
     return -1;
 }
 
+/* Finds the directory that the ranks of this mpirun share, if this is one, or makes it. */
+static int find_shared_run(struct error *err)
+{
+    char path[PATH_MAX], world[WORLD_NAME_MAX], name[NAME_MAX + 1];
+    const char *runs = run_directory();
+    if (!runs || !below_mpirun() || *shared_run)
+        return 0;
+    if (strlen(runs) >= sizeof path)
+        return error_set(err, "the run directory's name is too long");
+    strcpy(path, runs);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    if (*path && make_directories(path, err) < 0)
+        return -1;
+    int parent = open(*path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0)
+        return error_set(err, "cannot open the directory %s: %s", path, strerror(errno));
+    world_name(world);
+    int status = mpirun_run_find(parent, slash + 1, world, number("SLURM_RESTART_COUNT"), name,
+                                 sizeof name, err);
+    close(parent);
+    if (status < 0)
+        return -1;
+    if (strlen(path) + 1 + strlen(name) >= sizeof shared_run)
+        return error_set(err, "the run directory's name is too long");
+    strcpy(stpcpy(stpcpy(shared_run, path), "/"), name);
+    return 0;
+}
+
 int identity_create_trace(struct trace_writer *writer, const struct recorder_world *world,
                           const struct trace_sync *first_sync,
                           void (*read_clocks)(struct trace_sync *sync), struct error *err)
 {
     struct trace_header header;
+    if (find_shared_run(err) < 0)
+        return -1;
     const char *path = run_directory();
-
     if (!path)
         return error_set(err, "the environment no longer names the run directory");
     describe(&header, world, first_sync);

@@ -30,6 +30,7 @@ libscope_preload_la_SOURCES = \
 	preload/identity.c preload/identity.h \
 	preload/image.c preload/image.h \
 	preload/memo.h \
+	preload/mpirun_run.c preload/mpirun_run.h \
 	preload/objects.c preload/objects.h \
 	preload/pages.c preload/pages.h \
 	preload/recorder.c preload/recorder.h \

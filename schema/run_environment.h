@@ -15,6 +15,14 @@
 #define STEP_ENV_PARENT "SLURM_SCOPE_PROFILE_PARENT"   /* absolute out=, patterns unresolved */
 #define STEP_ENV_SITE "SLURM_SCOPE_PROFILE_SITE"       /* "1": the site asked, not the user */
 
+/* From the plugin to what mpirun starts in a batch script or an interactive shell of the job, here and,
+ * through its daemons, on other nodes. srun leaves them alone. */
+#define MPIRUN_ENV_RUN "SLURM_SCOPE_PROFILE_MPIRUN_RUN"   /* "DIR/scope-profile-JOB.mpirun" */
+#define MPIRUN_ENV_JOB "SLURM_SCOPE_PROFILE_MPIRUN_JOB"   /* "JOB" */
+#define MPIRUN_ENV_WHAT "SLURM_SCOPE_PROFILE_MPIRUN_WHAT" /* WHAT that holds for the job */
+#define MPIRUN_ENV_STEP "SLURM_SCOPE_PROFILE_MPIRUN_STEP" /* the step of the daemons */
+#define MPIRUN_ENV_NODE "SLURM_SCOPE_PROFILE_MPIRUN_NODE" /* theirs: Hydra hands on mpiexec's */
+
 /* From the user to srun: WHAT, where no option says it. */
 #define USER_ENV_WHAT "SCOPE_PROFILE"
 

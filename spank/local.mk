@@ -15,6 +15,7 @@ scope_profile_la_SOURCES = \
 	spank/exit_child.c spank/exit_child.h \
 	spank/job_end_child.c spank/job_end_child.h \
 	spank/merge_child.c spank/merge_child.h \
+	spank/mpirun.c spank/mpirun.h \
 	spank/multi_prog.c spank/multi_prog.h \
 	spank/node_done.c spank/node_done.h \
 	spank/node_end.c spank/node_end.h \

@@ -63,6 +63,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     (void)spank, (void)argc, (void)argv;
     if (spank_context() == S_CTX_LOCAL)
         srun_announce(&settings);
+    else if (spank_context() == S_CTX_ALLOCATOR)
+        srun_announce_job(&settings);
     return 0;
 }
 

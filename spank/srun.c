@@ -37,6 +37,14 @@ static void give_up(const struct error *err)
     options.mpi_calls = false;
 }
 
+/* What an outer step, or the job that submits another, was told is not for this one. */
+static void forget_outer(void)
+{
+    unsetenv(STEP_ENV_WHAT);
+    unsetenv(STEP_ENV_PARENT);
+    unsetenv(STEP_ENV_SITE);
+}
+
 int srun_option(const char *text)
 {
     struct error err;
@@ -107,10 +115,7 @@ static void ask(const struct settings *settings)
 void srun_announce(const struct settings *settings)
 {
     struct error err;
-    /* What an outer step was told is not for this one. */
-    unsetenv(STEP_ENV_WHAT);
-    unsetenv(STEP_ENV_PARENT);
-    unsetenv(STEP_ENV_SITE);
+    forget_outer();
     ask(settings);
     if (!options.mpi_calls)
         return;
@@ -119,6 +124,18 @@ void srun_announce(const struct settings *settings)
         return;
     }
     setenv(STEP_ENV_PARENT, parent, 1);
+    setenv(STEP_ENV_WHAT, what, 1);
+    if (asker == ASKED_SITE)
+        setenv(STEP_ENV_SITE, "1", 1);
+}
+
+void srun_announce_job(const struct settings *settings)
+{
+    forget_outer();
+    ask(settings);
+    if (!options.mpi_calls)
+        return;
+    setenv(STEP_ENV_PARENT, ".", 1); /* the job's directory, which its batch step knows */
     setenv(STEP_ENV_WHAT, what, 1);
     if (asker == ASKED_SITE)
         setenv(STEP_ENV_SITE, "1", 1);

@@ -16,6 +16,10 @@ int srun_option(const char *what);
  * step. */
 void srun_announce(const struct settings *settings);
 
+/* The same in sbatch, for what mpirun starts in the batch script: steps within the job are announced
+ * by their own srun. */
+void srun_announce_job(const struct settings *settings);
+
 /* The step has its number: hands on where its run goes. */
 void srun_launch(spank_t spank);
 

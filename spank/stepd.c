@@ -14,6 +14,7 @@
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
+#include "spank/mpirun.h"
 #include "spank/multi_prog.h"
 #include "spank/node_end.h"
 #include "spank/program.h"
@@ -36,7 +37,7 @@ static bool is_asked(const struct task *task)
     return true;
 }
 
-/* Slurm and the MPI launchers start these by srun to start the ranks from; they are no ranks. */
+/* MPI launchers start these by srun to start the ranks from; they are no ranks. */
 static bool is_launcher(const struct task *task)
 {
     static const char *const launchers[] = {"orted", "prted", "hydra_pmi_proxy",
@@ -70,7 +71,8 @@ static void clean(const struct task *task)
 {
     static const char *const names[] = {STEP_ENV_RUN,     STEP_ENV_STEP,    STEP_ENV_WHAT,
                                         STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT,
-                                        STEP_ENV_SITE};
+                                        STEP_ENV_SITE,    MPIRUN_ENV_JOB,   MPIRUN_ENV_RUN,
+                                        MPIRUN_ENV_WHAT,  MPIRUN_ENV_STEP,  MPIRUN_ENV_NODE};
     const char *value = task_get(task, STEP_ENV_PRELOAD);
     char *library = value ? strdup(value) : NULL; /* the environment moves when it is changed */
     if (library)
@@ -113,32 +115,25 @@ static const char *program_of(const struct task *task, char name[static PATH_MAX
     return name;
 }
 
-static int check_room(const struct task *task, const struct task_run *run, const char *preload,
-                      const char *library, struct error *reason)
+struct variable {
+    const char *name, *value;
+};
+
+/* Sets the variables in the task's environment; the last has no name. */
+static int set_all(const struct task *task, const struct variable *variables, struct error *reason)
 {
-    enum { NAMES = 256 };
-    size_t extra = NAMES + strlen(run->step) + strlen(run->directory) + strlen(what) +
-                   strlen(run->command) + 2 * strlen(library);
-    if (!preload)
-        return error_set(reason, "%s: no memory", task->argv[0]);
+    size_t extra = 0;
+    for (const struct variable *v = variables; v->name; v++) {
+        if (!v->value)
+            return error_set(reason, "%s: no memory", task->argv[0]);
+        extra += strlen(v->name) + strlen(v->value) + 2 + sizeof(char *);
+    }
     if (!task_has_room(task, extra))
         return error_set(reason, "%s: its environment is nearly full", task->argv[0]);
-    return 0;
-}
-
-static int set_all(const struct task *task, const struct task_run *run, const char *preload,
-                   const char *library, struct error *reason)
-{
-    const struct {
-        const char *name, *value;
-    } variables[] = {
-        {STEP_ENV_RUN, run->directory}, {STEP_ENV_STEP, run->step},       {STEP_ENV_WHAT, what},
-        {STEP_ENV_PRELOAD, library},    {STEP_ENV_COMMAND, run->command}, {"LD_PRELOAD", preload},
-    };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        if (task_set(task, variables[i].name, variables[i].value) < 0)
+    for (const struct variable *v = variables; v->name; v++) {
+        if (task_set(task, v->name, v->value) < 0)
             return error_set(reason, "%s: %s is too long for the environment", task->argv[0],
-                             variables[i].name);
+                             v->name);
     }
     task_unset(task, STEP_ENV_PARENT);
     task_unset(task, STEP_ENV_SITE);
@@ -155,24 +150,68 @@ static int check_partition(const struct task *task, const struct settings *setti
                      partition);
 }
 
-/* Whatever the reason is, the task starts as it would have without us. */
-static int inject(const struct task *task, const char *library, struct error *reason)
+/* Whether the library may go into what the task runs. */
+static int check_task(const struct task *task, const struct settings *settings,
+                      struct error *reason)
 {
-    struct task_run run;
     char name[PATH_MAX];
-    if (program_check(program_of(task, name), task_get(task, "PATH"), reason) < 0 ||
-        root_change_check(task->argc, task->argv, library, reason) < 0 ||
-        check_library(task, library, reason) < 0 || task_run_find(task, &run, reason) < 0)
+    if (check_partition(task, settings, reason) < 0 ||
+        program_check(program_of(task, name), task_get(task, "PATH"), reason) < 0 ||
+        root_change_check(task->argc, task->argv, settings->preload, reason) < 0)
         return -1;
+    return check_library(task, settings->preload, reason);
+}
 
+/* LD_PRELOAD with the library and without another of ours that an outer step put in; to be freed. */
+static char *preload_value(const struct task *task, const char *library)
+{
     const char *outer = task_get(task, STEP_ENV_PRELOAD);
     if (outer && strcmp(outer, library) != 0)
         take_out(task, outer);
-    char *preload = ld_preload_add(task_get(task, "LD_PRELOAD"), library);
-    int status = check_room(task, &run, preload, library, reason);
-    if (status == 0)
-        status = set_all(task, &run, preload, library, reason);
+    return ld_preload_add(task_get(task, "LD_PRELOAD"), library);
+}
+
+/* Whatever the reason is, the task starts as it would have without us. */
+static int inject(const struct task *task, const struct settings *settings, struct error *reason)
+{
+    struct task_run run;
+    if (check_task(task, settings, reason) < 0 || task_run_find(task, &run, reason) < 0)
+        return -1;
+    char *preload = preload_value(task, settings->preload);
+    const struct variable variables[] = {
+        {STEP_ENV_RUN, run.directory},         {STEP_ENV_STEP, run.step},
+        {STEP_ENV_WHAT, what},                 {STEP_ENV_COMMAND, run.command},
+        {STEP_ENV_PRELOAD, settings->preload}, {"LD_PRELOAD", preload},
+        {NULL, NULL},
+    };
+    int status = set_all(task, variables, reason);
     free(preload);
+    return status;
+}
+
+/* The batch script, or a daemon of mpirun's: the ranks below it go to a run of mpirun's own. */
+static int inject_mpirun(const struct task *task, const struct settings *settings,
+                         struct error *reason)
+{
+    struct mpirun mpirun;
+    bool daemon = !task->is_shell;
+    reason->text[0] = '\0';
+    if (mpirun_find(task, &mpirun, reason) <= 0 || check_task(task, settings, reason) < 0)
+        return -1;
+    char *preload = preload_value(task, settings->preload);
+    const struct variable variables[] = {
+        {MPIRUN_ENV_JOB, mpirun.job},   {MPIRUN_ENV_RUN, mpirun.runs},
+        {MPIRUN_ENV_WHAT, mpirun.what}, {STEP_ENV_PRELOAD, settings->preload},
+        {"LD_PRELOAD", preload},        {daemon ? MPIRUN_ENV_STEP : NULL, mpirun.step},
+        {MPIRUN_ENV_NODE, mpirun.node}, {NULL, NULL},
+    };
+    int status = set_all(task, variables, reason);
+    free(preload);
+    /* What srun said of the daemons is not for the ranks below them. */
+    task_unset(task, STEP_ENV_RUN);
+    task_unset(task, STEP_ENV_STEP);
+    task_unset(task, STEP_ENV_WHAT);
+    task_unset(task, STEP_ENV_COMMAND);
     return status;
 }
 
@@ -190,15 +229,15 @@ static void say(const struct task *task, const struct error *reason)
 void stepd_task(spank_t spank, const struct settings *settings)
 {
     struct task task;
-    struct error reason;
+    struct error reason = {.text = ""};
+    int status = -1;
     if (task_read(&task, spank) < 0)
         return;
-    if (!is_asked(&task) || !task.is_program || is_launcher(&task)) {
-        clean(&task);
-        return;
-    }
-    if (check_partition(&task, settings, &reason) < 0 ||
-        inject(&task, settings->preload, &reason) < 0) {
+    if (task.is_shell || (task.is_program && is_launcher(&task)))
+        status = inject_mpirun(&task, settings, &reason);
+    else if (task.is_program && is_asked(&task))
+        status = inject(&task, settings, &reason);
+    if (status < 0) {
         say(&task, &reason);
         clean(&task);
     }

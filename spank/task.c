@@ -21,6 +21,7 @@ int task_read(struct task *task, spank_t spank)
         task->argc < 1)
         return -1;
     task->is_program = step <= SLURM_MAX_NORMAL_STEP_ID;
+    task->is_shell = step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP;
     return 0;
 }
 

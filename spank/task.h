@@ -12,7 +12,8 @@
 
 struct task {
     spank_t spank;
-    bool is_program; /* of a step of the user's own, neither batch script nor interactive shell */
+    bool is_program; /* of a step of the user's own */
+    bool is_shell;   /* the batch script, or an interactive shell in the job */
     int argc;
     char **argv;
 };

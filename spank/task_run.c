@@ -26,16 +26,24 @@ static int find_told(const struct task *task, struct task_run *run, struct error
     return 1;
 }
 
-int task_run_find(const struct task *task, struct task_run *run, struct error *err)
+struct run_names task_run_names(const struct task *task)
 {
-    struct run_names names = {
-        .job = task_get(task, "SLURM_JOB_ID"),
+    const char *job = task_get(task, "SLURM_JOB_ID");
+    const char *array_job = task_get(task, "SLURM_ARRAY_JOB_ID");
+    const char *array_task = task_get(task, "SLURM_ARRAY_TASK_ID");
+    return (struct run_names){
+        .job = job,
         .step = task_get(task, "SLURM_STEP_ID"),
         .user = task_get(task, "SLURM_JOB_USER"),
         .job_name = task_get(task, "SLURM_JOB_NAME"),
-        .array_job = task_get(task, "SLURM_ARRAY_JOB_ID"),
-        .array_task = task_get(task, "SLURM_ARRAY_TASK_ID"),
+        .array_job = array_job ? array_job : job,
+        .array_task = array_task ? array_task : "0",
     };
+}
+
+int task_run_find(const struct task *task, struct task_run *run, struct error *err)
+{
+    struct run_names names = task_run_names(task);
     if (!names.job || !names.step)
         return error_set(err, "%s: the job and the step are not known", task->argv[0]);
     snprintf(run->step, sizeof run->step, "%s.%s", names.job, names.step);
@@ -46,10 +54,6 @@ int task_run_find(const struct task *task, struct task_run *run, struct error *e
     const char *parent = task_get(task, STEP_ENV_PARENT);
     if (!parent)
         return error_set(err, "%s: srun did not say where the profile goes", task->argv[0]);
-    if (!names.array_job)
-        names.array_job = names.job;
-    if (!names.array_task)
-        names.array_task = "0";
     command_text(task->argc, task->argv, run->command, sizeof run->command);
     struct error problem;
     if (run_place_directory(parent, &names, task_get(task, "SLURM_RESTART_COUNT"), run->directory,

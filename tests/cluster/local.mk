@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/cluster/living-with-others.t \
 	tests/cluster/mini-cluster.t \
 	tests/cluster/mpi4py.t \
+	tests/cluster/mpirun.t \
 	tests/cluster/netpipe.t \
 	tests/cluster/no-mpi-leaves-nothing.t \
 	tests/cluster/one-clock.t \

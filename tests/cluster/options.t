@@ -88,13 +88,13 @@ cat >job.sh <<'BATCH'
 srun --mpi=pmix ./speaker
 srun --mpi=pmix --scope-profile=off ./speaker
 srun --mpi=pmix --scope-profile=mpi-calls,out=own ./speaker
-env | grep -c 'SCOPE_PROFILE_RUN\|libscope_preload'
+env | grep -c SCOPE_PROFILE_RUN
 BATCH
 run sbatch --wait job.sh
 like "$(echo scope-profile-*)" '^scope-profile-[0-9]+\.0\.h5$' \
     "the option of #SBATCH holds for the steps, and off for the one that says so"
 like "$(echo own/*)" '^own/scope-profile-[0-9]+\.2\.h5$' "a step's own option wins"
-is "$(tail -1 batch.out)" 0 "the batch step itself is not profiled"
+is "$(tail -1 batch.out)" 0 "the batch script itself is no such step"
 rm -rf scope-profile-* own job.sh batch.out
 
 run salloc -n1 --scope-profile=mpi-calls srun --mpi=pmix ./speaker

@@ -137,7 +137,8 @@ endif
 
 # The preload library's tables, and its limit on traces.
 if HAVE_CRITERION
-TABLE_TESTS = test_request test_communicator test_selection test_signature_table test_trace_limit
+TABLE_TESTS = test_request test_communicator test_selection test_signature_table test_trace_limit \
+	test_mpirun_run
 check_PROGRAMS += $(TABLE_TESTS)
 TESTS += $(TABLE_TESTS)
 test_request_SOURCES = tests/unit/test_request.c preload/pages.c preload/request.c
@@ -156,4 +157,7 @@ test_signature_table_LDADD = $(CRITERION_LIBS)
 test_trace_limit_SOURCES = tests/unit/test_trace_limit.c preload/trace_limit.c
 test_trace_limit_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_trace_limit_LDADD = libtrace.la $(CRITERION_LIBS)
+test_mpirun_run_SOURCES = tests/unit/test_mpirun_run.c preload/mpirun_run.c
+test_mpirun_run_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_mpirun_run_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
