@@ -3,6 +3,15 @@
 # quickstart profiles.
 dist_pkglibexec_SCRIPTS = contrib/doctor
 
-EXTRA_DIST += contrib/mini-cluster contrib/packages.sh contrib/quickstart.sh contrib/run-tests.sh \
+# What slurm.conf is to name: it knows where sp-merge was installed.
+epilogdir = $(pkglibexecdir)/epilog.d
+epilog_SCRIPTS = contrib/epilog.d/90-scope-profile
+CLEANFILES += contrib/epilog.d/90-scope-profile
+contrib/epilog.d/90-scope-profile: contrib/epilog.d/90-scope-profile.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's|@bindir[@]|$(bindir)|g' \
+		-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' $(srcdir)/$@.in >$@.tmp && \
+		chmod +x $@.tmp && mv $@.tmp $@
+
+EXTRA_DIST += contrib/epilog.d/90-scope-profile.in contrib/mini-cluster contrib/packages.sh contrib/quickstart.sh contrib/run-tests.sh \
 	contrib/steps.sh examples/stencil.c tests/cluster/lib.sh tests/cluster/mini-cluster.t \
 	tests/skips-allowed

@@ -9,6 +9,8 @@ libmerge_la_SOURCES = \
 	merge/clock.c merge/clock.h \
 	merge/communicators.c merge/communicators.h \
 	merge/duration.c merge/duration.h \
+	merge/epilog.c merge/epilog.h \
+	merge/epilog_step.c merge/epilog_step.h \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
@@ -34,12 +36,16 @@ libmerge_la_SOURCES = \
 	merge/run.c merge/run.h \
 	merge/run_choice.c merge/run_choice.h \
 	merge/skew.c merge/skew.h \
+	merge/system_log.c merge/system_log.h \
 	merge/tally.c merge/tally.h \
 	merge/timeline.c merge/timeline.h \
 	merge/traffic.c merge/traffic.h \
 	merge/unrecorded.c merge/unrecorded.h \
+	merge/user_child.c merge/user_child.h \
 	merge/workers.c merge/workers.h \
-	merge/world.c merge/world.h
+	merge/world.c merge/world.h \
+	schema/registry.c schema/registry.h \
+	schema/step_record.c schema/step_record.h
 
 bin_PROGRAMS += sp-merge sp-dump
 sp_merge_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals), ATTEMPTS = 100 };
 
 /* What the handler removes: a copy, so that it never sees freed memory. */
 static char pending[4096];
@@ -55,19 +55,37 @@ static char *directory_of(const char *path)
     return result;
 }
 
+/* The name of a process's file, which is to be freed. NULL if memory is out. */
+static char *temporary_of(const char *directory, pid_t process, int attempt)
+{
+    char *name;
+    int length =
+        asprintf(&name, "%s/.sp-merge-%ld-%d.tmp", directory, (long)process, attempt);
+    return length < 0 ? NULL : name;
+}
+
 /* A name nobody uses; leftovers of a killed merge with our process id are not touched. */
 static char *temporary_name(const char *directory)
 {
-    for (int attempt = 0; attempt < 100; attempt++) {
-        char *name;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct stat info;
-        if (asprintf(&name, "%s/.sp-merge-%ld-%d.tmp", directory, (long)getpid(), attempt) < 0)
-            return NULL;
-        if (lstat(name, &info) < 0 && errno == ENOENT)
+        char *name = temporary_of(directory, getpid(), attempt);
+        if (!name || (lstat(name, &info) < 0 && errno == ENOENT))
             return name;
         free(name);
     }
     return NULL;
+}
+
+void publish_discard(const char *path, pid_t merger)
+{
+    char *directory = directory_of(path);
+    for (int attempt = 0, is_there = directory != NULL; is_there && attempt < ATTEMPTS; attempt++) {
+        char *name = temporary_of(directory, merger, attempt);
+        is_there = name && unlink(name) == 0;
+        free(name);
+    }
+    free(directory);
 }
 
 static int check_target(const struct publication *publication, struct error *err)

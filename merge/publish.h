@@ -4,6 +4,7 @@
 #define SCOPE_PUBLISH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "schema/error.h"
 
@@ -24,6 +25,9 @@ int publish_begin(struct publication *publication, const char *path, bool overwr
  * overwrite a file that has come there in the meantime is left alone, and an error. Ends the
  * publication in any case; returns 0, or -1 and err. */
 int publish_commit(struct publication *publication, struct error *err);
+
+/* Removes what the process merger, which is no more, left of a file for path. */
+void publish_discard(const char *path, pid_t merger);
 
 /* Removes the temporary file and ends the publication. */
 void publish_abandon(struct publication *publication);

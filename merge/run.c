@@ -245,6 +245,9 @@ int run_remove(struct run *run, struct error *err)
     if (node_marker_remove_all(run->fd) < 0)
         return error_set(err, "cannot remove %s/" NODE_MARKER_PREFIX "NODE: %s", run->path,
                          strerror(errno));
+    if (unlinkat(run->fd, RUN_EPILOG_CLAIM, AT_REMOVEDIR) < 0 && errno != ENOENT)
+        return error_set(err, "cannot remove %s/" RUN_EPILOG_CLAIM ": %s", run->path,
+                         strerror(errno));
     if (rmdir(run->path) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
         return error_set(err, "cannot remove %s: %s", run->path, strerror(errno));
     return 0;

@@ -11,6 +11,8 @@
 #include "schema/error.h"
 #include "schema/job_record.h"
 
+#define RUN_EPILOG_CLAIM "epilog-claim" /* a directory in it: some node's epilog merges it, or did */
+
 /* One MPI_COMM_WORLD: a directory of traces. */
 struct run_world {
     char *name;

@@ -15,10 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "merge/epilog.h"
 #include "merge/losses.h"
 #include "merge/run.h"
 #include "merge/workers.h"
 #include "merge/world.h"
+#include "schema/registry.h"
 #include "schema/run_path.h"
 #include "schema/size_text.h"
 #include "schema/streams.h"
@@ -27,12 +29,14 @@ const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
 enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20 };
 enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS, KEY_MEMORY };
+enum { KEY_EPILOG = 512, KEY_REGISTRY };
 
 struct settings {
     char **runs; /* directories; the command line's */
     size_t run_count;
     const char *output; /* NULL: beside the run directory */
-    bool remove, verbose, automatic;
+    bool remove, verbose, automatic, is_epilog;
+    const char *registry;
     struct world_options world;
 };
 
@@ -65,6 +69,12 @@ static const struct argp_option option_table[] = {
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
     {"auto", KEY_AUTO, NULL, 0,
      "As at the end of srun: one line at most, traces removed if the file is complete", 0},
+    {"epilog", KEY_EPILOG, NULL, 0,
+     "Instead of RUNDIR: in Slurm's epilog, as root, merge what the steps of the job left, each as "
+     "its user; exit status 0 whatever happens",
+     0},
+    {"registry", KEY_REGISTRY, "DIR", 0,
+     "Where the plugin noted the steps (default: " REGISTRY_DIRECTORY ")", 0},
     {0},
 };
 
@@ -117,12 +127,20 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_AUTO:
         settings->automatic = settings->remove = true;
         return 0;
+    case KEY_EPILOG:
+        settings->is_epilog = true;
+        return 0;
+    case KEY_REGISTRY:
+        settings->registry = argument;
+        return 0;
     case ARGP_KEY_ARGS:
         settings->runs = state->argv + state->next;
         settings->run_count = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
-        if (settings->run_count == 0)
+        if (settings->is_epilog && settings->run_count > 0)
+            argp_error(state, "--epilog takes no run directory");
+        if (settings->run_count == 0 && !settings->is_epilog)
             argp_error(state, "which run directory?");
         if (settings->run_count > 1 && settings->output)
             argp_error(state, "-o %s: one file, but %zu run directories", settings->output,
@@ -442,13 +460,28 @@ static int merge_directory(const struct settings *settings, const char *director
     return status;
 }
 
+/* In a process of the user's (epilog_step.h). */
+static int merge_in_epilog(void *data, const char *run, unsigned threads, uint64_t memory)
+{
+    struct settings settings = *(const struct settings *)data;
+    settings.automatic = settings.remove = true;
+    settings.world.show_progress = false;
+    settings.world.threads = threads;
+    settings.world.memory = memory;
+    return merge_directory(&settings, run);
+}
+
 int main(int argc, char **argv)
 {
-    struct settings settings = {0};
+    struct settings settings = {.registry = REGISTRY_DIRECTORY};
     int worst = WORLD_COMPLETE;
     streams_prepare();
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);
+    if (settings.is_epilog) {
+        epilog_run(settings.registry, merge_in_epilog, &settings);
+        return 0;
+    }
     settings.world.show_progress = !settings.automatic;
     if (settings.world.threads == 0)
         settings.world.threads = settings.automatic ? 1 : workers_default();

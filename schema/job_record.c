@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "schema/percent.h"
 #include "schema/regular_file.h"
 
 #define FIRST_LINE "scope-profile-job 1\n"
@@ -33,11 +34,6 @@ static bool is_key(const char *key, size_t length)
             return false;
     }
     return true;
-}
-
-static bool is_plain(unsigned char c)
-{
-    return c >= ' ' && c < 127 && c != '%';
 }
 
 /* --- writing: runs inside the application, so nothing is allocated -------------------------------
@@ -68,30 +64,6 @@ static bool is_one_too_many(const struct job_record_text *text, const char *key,
     return count >= JOB_RECORD_KEYS_MAX;
 }
 
-static size_t encoded_size(const char *value)
-{
-    size_t size = 0;
-    for (; *value; value++)
-        size += is_plain((unsigned char)*value) ? 1 : 3;
-    return size;
-}
-
-static char *encode(char *p, const char *value)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        if (is_plain(c)) {
-            *p++ = (char)c;
-            continue;
-        }
-        *p++ = '%';
-        *p++ = digits[c >> 4];
-        *p++ = digits[c & 15];
-    }
-    return p;
-}
-
 void job_record_add(struct job_record_text *text, const char *key, const char *value)
 {
     if (!value)
@@ -100,7 +72,7 @@ void job_record_add(struct job_record_text *text, const char *key, const char *v
     if (limit > JOB_RECORD_MAX)
         limit = JOB_RECORD_MAX;
     if (text->length == 0 || !is_key(key, key_length) || is_one_too_many(text, key, key_length) ||
-        encoded_size(value) + key_length + 2 > limit - text->length) {
+        percent_size(value) + key_length + 2 > limit - text->length) {
         text->skipped++;
         return;
     }
@@ -108,7 +80,7 @@ void job_record_add(struct job_record_text *text, const char *key, const char *v
     memcpy(p, key, key_length);
     p += key_length;
     *p++ = '=';
-    p = encode(p, value);
+    p = percent_encode(p, value);
     *p++ = '\n';
     text->length = (size_t)(p - text->buffer);
 }
@@ -191,37 +163,6 @@ int job_record_publish(const struct job_record_text *text, int dirfd, struct err
 /* --- reading: the file may be anything -----------------------------------------------------------
  */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
-/* Decodes the value in place; it may hold any byte but zero. */
-static int decode(char *value)
-{
-    char *to = value;
-    for (const char *from = value; *from;) {
-        if (is_plain((unsigned char)*from)) {
-            *to++ = *from++;
-            continue;
-        }
-        int high = *from == '%' ? hex_digit(from[1]) : -1;
-        int low = high >= 0 ? hex_digit(from[2]) : -1;
-        if (low < 0 || (high | low) == 0)
-            return -1;
-        *to++ = (char)(high << 4 | low);
-        from += 3;
-    }
-    *to = '\0';
-    return 0;
-}
-
 static int parse_line(struct job_record *record, char *line, size_t number, struct error *err)
 {
     char *equals = strchr(line, '=');
@@ -232,7 +173,7 @@ static int parse_line(struct job_record *record, char *line, size_t number, stru
         return error_set(err, JOB_RECORD_NAME ": line %zu: %s is there twice", number, line);
     if (record->count == JOB_RECORD_KEYS_MAX)
         return error_set(err, JOB_RECORD_NAME ": more than %d keys", JOB_RECORD_KEYS_MAX);
-    if (decode(equals + 1) < 0)
+    if (percent_decode(equals + 1) < 0)
         return error_set(err, JOB_RECORD_NAME ": line %zu: the value of %s is not well encoded",
                          number, line);
     record->fields[record->count++] = (struct job_field){line, equals + 1};

@@ -15,6 +15,7 @@ libtrace_la_SOURCES = \
 	schema/mpi_kind.c schema/mpi_kind.h \
 	schema/node_marker.c schema/node_marker.h \
 	schema/options.c schema/options.h \
+	schema/percent.c schema/percent.h \
 	schema/region_label.c schema/region_label.h \
 	schema/regular_file.c schema/regular_file.h \
 	schema/run_environment.h \

@@ -10,7 +10,7 @@
 
 #define WORDS                                                                                      \
     "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
-    "merge=off, max-run=SIZE, max-trace=SIZE"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -38,6 +38,7 @@ const char options_help[] =
     "               start from. In DIR, %j is the job, %s the step, %u the user, %x the job's\n"
     "               name, %A and %a the array job and task, %% a percent sign\n"
     "  merge=srun   at the end make one profile file of all ranks' traces (the default)\n"
+    "  merge=epilog the same, but when the job ends, on a node of it, and srun does not wait\n"
     "  merge=off    keep the traces; \"sp-merge DIRECTORY\" makes the profile file later\n"
     "  max-run=SIZE    the bytes (or 500M, 10G, ...) that the traces of a run may take in all;\n"
     "               then calls are counted, no longer recorded; default: 10G\n"
@@ -131,6 +132,8 @@ static int set_merge(struct options *options, const char *who, struct error *err
 {
     if (strcmp(who, "srun") == 0)
         options->merge = MERGE_SRUN;
+    else if (strcmp(who, "epilog") == 0)
+        options->merge = MERGE_EPILOG;
     else if (strcmp(who, "off") == 0)
         options->merge = MERGE_OFF;
     else

@@ -3,7 +3,8 @@
  *
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
  *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
- *            help | out=DIR | merge=srun | merge=off | max-run=SIZE | max-trace=SIZE
+ *            help | out=DIR | merge=srun | merge=epilog | merge=off | max-run=SIZE |
+ *            max-trace=SIZE
  *     KIND: a word of mpi_kind.h; SIZE: see size_text.h
  */
 #ifndef SCOPE_OPTIONS_H
@@ -14,7 +15,7 @@
 
 #include "schema/error.h"
 
-enum merge_mode { MERGE_SRUN, MERGE_OFF };
+enum merge_mode { MERGE_SRUN, MERGE_EPILOG, MERGE_OFF };
 
 enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192 };
 

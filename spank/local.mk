@@ -10,6 +10,8 @@ scope_profile_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,relro -Wl,-z,no
 scope_profile_la_LIBADD = libtrace.la
 scope_profile_la_DEPENDENCIES = libtrace.la spank/scope_profile.map
 scope_profile_la_SOURCES = \
+	schema/registry.c schema/registry.h \
+	schema/step_record.c schema/step_record.h \
 	spank/bounded_child.c spank/bounded_child.h \
 	spank/elf_check.c spank/elf_check.h \
 	spank/exit_child.c spank/exit_child.h \
@@ -25,6 +27,7 @@ scope_profile_la_SOURCES = \
 	spank/run_place.c spank/run_place.h \
 	spank/settings.c spank/settings.h \
 	spank/srun.c spank/srun.h \
+	spank/step_entry.c spank/step_entry.h \
 	spank/stepd.c spank/stepd.h \
 	spank/task.c spank/task.h \
 	spank/task_end.c spank/task_end.h \

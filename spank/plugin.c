@@ -60,11 +60,13 @@ int slurm_spank_init(spank_t spank, int argc, char *argv[])
 
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 {
-    (void)spank, (void)argc, (void)argv;
+    (void)argc, (void)argv;
     if (spank_context() == S_CTX_LOCAL)
         srun_announce(&settings);
     else if (spank_context() == S_CTX_ALLOCATOR)
         srun_announce_job(&settings);
+    else if (spank_context() == S_CTX_REMOTE)
+        stepd_step(spank, &settings);
     return 0;
 }
 

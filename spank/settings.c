@@ -3,9 +3,13 @@
 #include "spank/settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema/error.h"
+#include "schema/registry.h"
+
+enum { SECONDS_MAX = 24 * 3600, THREADS_MAX = 256 };
 
 /* A word and what is wrong with its value. */
 static int refuse(const char *word, const char *reason, struct error *err)
@@ -70,6 +74,27 @@ static int take_word(struct settings *settings, const char *word, struct error *
     return 0;
 }
 
+static int take_number(uint32_t *number, uint32_t most, const char *word, const char *value,
+                       struct error *err)
+{
+    char *end;
+    struct error reason;
+    unsigned long read = strtoul(value, &end, 10);
+    error_set(&reason, "a number from 1 to %u is needed", (unsigned)most);
+    if (*value < '0' || *value > '9' || *end || read < 1 || read > most)
+        return refuse(word, reason.text, err);
+    *number = (uint32_t)read;
+    return 0;
+}
+
+static int take_choice(bool *choice, const char *word, const char *value, struct error *err)
+{
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return refuse(word, "yes or no is needed", err);
+    *choice = strcmp(value, "yes") == 0;
+    return 0;
+}
+
 static int take(struct settings *settings, const char *word, struct error *err)
 {
     const char *value = strchr(word, '=');
@@ -79,15 +104,22 @@ static int take(struct settings *settings, const char *word, struct error *err)
     const struct {
         const char *key;
         char *path, *list;
+        uint32_t *number, most;
+        bool *choice;
     } keys[] = {
-        {"preload", settings->preload, NULL},
-        {"merge-tool", settings->merge_tool, NULL},
-        {"default", NULL, NULL},
-        {"out", NULL, NULL},
-        {"merge", NULL, NULL},
-        {"max-run", NULL, NULL},
-        {"deny-partition", NULL, settings->deny_partition},
-        {"allow-user", NULL, settings->allow_user},
+        {"preload", .path = settings->preload},
+        {"merge-tool", .path = settings->merge_tool},
+        {"registry", .path = settings->registry},
+        {"default", .path = NULL},
+        {"out", .path = NULL},
+        {"merge", .path = NULL},
+        {"max-run", .path = NULL},
+        {"deny-partition", .list = settings->deny_partition},
+        {"allow-user", .list = settings->allow_user},
+        {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
+        {"epilog-detach", .choice = &settings->epilog.detaches},
+        {"merge-wait", .number = &settings->epilog.wait_s, .most = SECONDS_MAX},
+        {"merge-threads", .number = &settings->epilog.threads, .most = THREADS_MAX},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (length != strlen(keys[i].key) || strncmp(word, keys[i].key, length) != 0)
@@ -96,18 +128,23 @@ static int take(struct settings *settings, const char *word, struct error *err)
             return take_path(keys[i].path, word, value, err);
         if (keys[i].list)
             return take_list(keys[i].list, word, value, err);
+        if (keys[i].number)
+            return take_number(keys[i].number, keys[i].most, word, value, err);
+        if (keys[i].choice)
+            return take_choice(keys[i].choice, word, value, err);
         return strcmp(keys[i].key, "default") == 0 ? take_default(settings, word, value, err)
                                                    : take_word(settings, word, err);
     }
     return error_set(err,
                      "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
-                     "default, out, merge, max-run, deny-partition, allow-user",
+                     "registry, default, out, merge, max-run, deny-partition, allow-user, "
+                     "epilog-timeout, epilog-detach, merge-wait, merge-threads",
                      (int)length, word);
 }
 
 void settings_read(struct settings *settings, int argc, char *argv[], settings_complain *complain)
 {
-    memset(settings, 0, sizeof *settings);
+    *settings = (struct settings){.registry = REGISTRY_DIRECTORY, .epilog = EPILOG_TERMS_DEFAULT};
     snprintf(settings->preload, sizeof settings->preload, "%s", SP_PRELOAD_PATH);
     snprintf(settings->merge_tool, sizeof settings->merge_tool, "%s", SP_MERGE_PATH);
     for (int i = 0; i < argc; i++) {

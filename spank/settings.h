@@ -7,12 +7,15 @@
 #include <stdbool.h>
 
 #include "schema/options.h"
+#include "schema/step_record.h"
 
 enum { SETTINGS_LIST_MAX = 4096 };
 
 struct settings {
     char preload[PATH_MAX];       /* the library that goes into the tasks */
     char merge_tool[PATH_MAX];    /* sp-merge */
+    char registry[PATH_MAX];      /* the directory of registry.h */
+    struct epilog_terms epilog;
     char what[OPTIONS_TEXT_MAX];  /* WHAT for steps whose user says nothing; "": nothing */
     char words[OPTIONS_TEXT_MAX]; /* of WHAT, for those that it does not have: ",out=DIR,..." */
     char deny_partition[SETTINGS_LIST_MAX]; /* names, separated by commas; "": none */

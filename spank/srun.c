@@ -223,6 +223,9 @@ void srun_finish(const struct settings *settings)
 {
     if (run[0] != '\0' && own_job)
         job_end_child_run(job_number, run);
+    if (run[0] != '\0' && options.merge == MERGE_EPILOG && asker != ASKED_SITE &&
+        access(run, F_OK) == 0)
+        fprintf(stderr, "scope-profile: when the job has ended, the profile will be %s.h5\n", run);
     if (run[0] == '\0' || options.merge != MERGE_SRUN)
         return;
     if (own_job)

@@ -19,6 +19,7 @@
 #include "spank/node_end.h"
 #include "spank/program.h"
 #include "spank/root_change.h"
+#include "spank/step_entry.h"
 #include "spank/task.h"
 #include "spank/task_end.h"
 #include "spank/task_run.h"
@@ -224,6 +225,17 @@ static void say(const struct task *task, const struct error *reason)
         return;
     if (reason->text[0] != '\0' && rank && strcmp(rank, "0") == 0)
         dprintf(STDERR_FILENO, "scope-profile: %s: it is run without profiling\n", reason->text);
+}
+
+void stepd_step(spank_t spank, const struct settings *settings)
+{
+    struct task task;
+    struct options options;
+    struct error err;
+    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program &&
+        !is_launcher(&task) && options_parse(&options, what, NULL) == 0 &&
+        step_entry_add(&task, settings, options.merge, &err) < 0)
+        slurm_info("scope-profile: the epilog cannot merge this step: %s", err.text);
 }
 
 void stepd_task(spank_t spank, const struct settings *settings)

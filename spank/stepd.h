@@ -7,6 +7,9 @@
 
 #include "spank/settings.h"
 
+/* Registers the step for its job's epilog, if it is to be profiled; runs as root. */
+void stepd_step(spank_t spank, const struct settings *settings);
+
 /* Prepares the environment of the task that is about to start; runs as the user, in its root. */
 void stepd_task(spank_t spank, const struct settings *settings);
 

@@ -25,7 +25,9 @@ static void refuses(const char *text, const char *message)
 #define KINDS                                                                                      \
     "; the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "       \
     "topology, other; or mpi-calls=all"
-#define WORDS "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, merge=off, max-run=SIZE, max-trace=SIZE"
+#define WORDS                                                                                      \
+    "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "        \
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -45,6 +47,8 @@ Test(options, words_stand_in_any_order)
     cr_expect_str_eq(options.out, "/scratch/%u/%j");
     takes("mpi-calls,merge=srun");
     cr_expect_eq(options.merge, MERGE_SRUN);
+    takes("mpi-calls,merge=epilog");
+    cr_expect_eq(options.merge, MERGE_EPILOG);
 }
 
 Test(options, off_and_help_stand_alone)
@@ -166,9 +170,9 @@ Test(options, length_is_bounded)
 
 Test(options, help_names_every_word)
 {
-    static const char *const words[] = {"mpi-calls", "off",       "help",      "out=DIR",
-                                        "merge=srun", "merge=off", "polls=all", "start=paused",
-                                        "max-run=SIZE", "max-trace=SIZE"};
+    static const char *const words[] = {
+        "mpi-calls", "off",       "help",         "out=DIR",      "merge=srun",    "merge=epilog",
+        "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
 }

@@ -47,6 +47,37 @@ Test(settings, paths_are_taken)
     cr_expect_str_empty(complaints);
 }
 
+Test(settings, the_terms_of_the_epilog_are_taken)
+{
+    char *words[] = {"registry=/run/x", "epilog-timeout=5", "epilog-detach=yes", "merge-wait=7",
+                     "merge-threads=2"};
+    settings_read(&settings, 0, words, complain);
+    cr_expect_str_eq(settings.registry, "/run/scope-profile");
+    cr_expect_eq(settings.epilog.timeout_s, 30);
+    cr_expect_eq(settings.epilog.wait_s, 30);
+    cr_expect_eq(settings.epilog.threads, 1);
+    cr_expect_not(settings.epilog.detaches);
+    settings_read(&settings, 5, words, complain);
+    cr_expect_str_empty(complaints);
+    cr_expect_str_eq(settings.registry, "/run/x");
+    cr_expect_eq(settings.epilog.timeout_s, 5);
+    cr_expect_eq(settings.epilog.wait_s, 7);
+    cr_expect_eq(settings.epilog.threads, 2);
+    cr_expect(settings.epilog.detaches);
+}
+
+Test(settings, terms_that_cannot_be_have_no_effect)
+{
+    char *words[] = {"epilog-timeout=0",  "epilog-timeout=", "epilog-timeout=30s",
+                     "epilog-timeout=-1", "merge-threads=257", "epilog-detach=true"};
+    settings_read(&settings, 6, words, complain);
+    cr_expect_eq(settings.epilog.timeout_s, 30);
+    cr_expect_eq(settings.epilog.threads, 1);
+    cr_expect_not(settings.epilog.detaches);
+    cr_expect_not_null(strstr(complaints, "\"epilog-timeout=30s\": a number from 1 to 86400 is"));
+    cr_expect_not_null(strstr(complaints, "\"epilog-detach=true\": yes or no is needed"));
+}
+
 Test(settings, words_complete_what_the_user_says)
 {
     char *words[] = {"default=mpi-calls=all", "out=/scratch/a,b/%u", "merge=off", "max-run=1G"};
@@ -96,12 +127,14 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
     cr_expect_str_eq(settings.merge_tool, "/opt/merge");
     cr_expect_str_eq(
         complaints,
-        "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, default, "
-        "out, merge, max-run, deny-partition, allow-user\n"
+        "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, registry, "
+        "default, out, merge, max-run, deny-partition, allow-user, epilog-timeout, epilog-detach, "
+        "merge-wait, merge-threads\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
-        "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, "
-        "default, out, merge, max-run, deny-partition, allow-user\n");
+        "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, registry, "
+        "default, out, merge, max-run, deny-partition, allow-user, epilog-timeout, epilog-detach, "
+        "merge-wait, merge-threads\n");
 }
 
 /* --- commands that change the root ---------------------------------------------------------------

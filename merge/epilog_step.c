@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the epilog does for one step, as its user: wait for the run to be whole, claim, merge. */
+#define _GNU_SOURCE
+#include "merge/epilog_step.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "merge/publish.h"
+#include "merge/run.h"
+#include "merge/user_child.h"
+#include "merge/world.h"
+#include "schema/node_marker.h"
+#include "schema/regular_file.h"
+#include "schema/run_path.h"
+
+enum {
+    LOOK_FIRST_MS = 20, /* between looks at the run; twice as long each time */
+    LOOK_LAST_MS = 500,
+    GRACE_MS = 5000, /* for srun to begin its merge, once the run is whole */
+};
+
+#define MEMORY (UINT64_C(256) << 20)
+
+/* What there is to be seen of a run. */
+enum sight { SIGHT_GONE, SIGHT_TAKEN, SIGHT_OPEN, SIGHT_WHOLE };
+
+/* Whether a merger that lives, on whatever node, has the run. */
+static bool is_locked(int run)
+{
+    int fd = openat(run, JOB_RECORD_NAME,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return is_locked;
+}
+
+/* Whether srun has merged it, if only in part. */
+static bool has_profile(const char *run)
+{
+    char path[OPTIONS_PATH_MAX + 16];
+    struct stat info;
+    return run_path_profile(run, 0, path, sizeof path, NULL) == 0 && lstat(path, &info) == 0;
+}
+
+static enum sight look(const struct step_record *record, int run, int64_t *markers)
+{
+    *markers = node_marker_count(run);
+    if (*markers < 0)
+        return SIGHT_GONE;
+    if (faccessat(run, RUN_EPILOG_CLAIM, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || is_locked(run) ||
+        (record->merge == MERGE_SRUN && has_profile(record->run)))
+        return SIGHT_TAKEN;
+    return *markers < (int64_t)record->nodes ? SIGHT_OPEN : SIGHT_WHOLE;
+}
+
+/* Waits until the run is whole, and srun had its time, or until no more is to be waited. */
+static enum sight await(const struct epilog_step *step, int run, int64_t *markers)
+{
+    int64_t grace_until = 0;
+    enum sight sight;
+    for (int pause = LOOK_FIRST_MS;; pause = pause < LOOK_LAST_MS / 2 ? 2 * pause : LOOK_LAST_MS) {
+        int64_t now = user_child_now();
+        sight = look(step->record, run, markers);
+        if (sight == SIGHT_GONE || sight == SIGHT_TAKEN)
+            return sight;
+        /* One that was whole at the first look has been so since before the epilog began. */
+        if (sight == SIGHT_WHOLE && grace_until == 0)
+            grace_until = (pause == LOOK_FIRST_MS ? step->begun : now) + GRACE_MS;
+        bool has_grace = step->record->merge == MERGE_SRUN && now < grace_until;
+        if (now >= step->wait_until || (sight == SIGHT_WHOLE && !has_grace))
+            return sight;
+        poll(NULL, 0, pause);
+    }
+}
+
+/* Exactly one of the nodes gets it, on any file system. */
+static bool claim(int run)
+{
+    return mkdirat(run, RUN_EPILOG_CLAIM, 0700) == 0;
+}
+
+/* Files get the rights that the user's processes gave the run directory. */
+static void take_umask(int run)
+{
+    struct stat info;
+    umask(fstat(run, &info) == 0 ? ~info.st_mode & 077 : 077);
+}
+
+static int open_failed(const char *run, int reason)
+{
+    if (reason == ENOENT)
+        return EPILOG_NOTHING; /* no rank came past MPI_Init, or the run is merged */
+    fprintf(stderr, "scope-profile: %s: %s\n", run,
+            reason == ELOOP || reason == ENOTDIR ? "is no directory: links are not followed"
+                                                 : strerror(reason));
+    return EPILOG_TELL;
+}
+
+int epilog_step_merge(const struct epilog_step *step)
+{
+    const struct step_record *record = step->record;
+    int64_t markers;
+    int run = open(record->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (run < 0)
+        return open_failed(record->run, errno);
+    take_umask(run);
+    enum sight sight = await(step, run, &markers);
+    if (sight == SIGHT_GONE || sight == SIGHT_TAKEN)
+        return EPILOG_NOTHING;
+    if (!claim(run)) {
+        if (errno == EEXIST || errno == ENOENT || errno == ESTALE)
+            return EPILOG_NOTHING;
+        fprintf(stderr, "scope-profile: %s cannot be written: %s; the traces stay\n", record->run,
+                strerror(errno));
+        return EPILOG_TELL;
+    }
+    if (sight == SIGHT_OPEN)
+        fprintf(stderr,
+                "scope-profile: %s: %" PRId64 " of %" PRIu32
+                " nodes were done: merging what is there\n",
+                record->run, markers, record->nodes);
+    int status = step->merge(step->merge_data, record->run, record->terms.threads, MEMORY);
+    return status == WORLD_COMPLETE && sight == SIGHT_WHOLE ? EPILOG_DONE : EPILOG_TELL;
+}
+
+/* --- what the user is told -----------------------------------------------------------------------
+ */
+
+int epilog_step_note(const struct epilog_note *note)
+{
+    char path[OPTIONS_PATH_MAX + 16];
+    struct stat info;
+    if (note->merger > 0 && run_path_profile(note->run, 0, path, sizeof path, NULL) == 0)
+        publish_discard(path, note->merger);
+    umask(stat(note->run, &info) == 0 ? ~info.st_mode & 077 : 077);
+    snprintf(path, sizeof path, "%s.log", note->run);
+    int fd = open(path,
+                  O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                  0666);
+    if (fd < 0 || regular_file_size(fd) < 0)
+        return 1;
+    size_t length = strlen(note->text);
+    return write(fd, note->text, length) == (ssize_t)length ? 0 : 1;
+}

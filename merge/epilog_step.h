@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the epilog does for one step, as its user: wait for the run to be whole, claim, merge. */
+#ifndef SCOPE_EPILOG_STEP_H
+#define SCOPE_EPILOG_STEP_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "schema/step_record.h"
+
+/* Merges the run directory as at the end of srun, with at most so many threads and so much memory
+ * in bytes, and says its line on stderr. Returns an enum world_status. */
+typedef int epilog_merge(void *data, const char *run, unsigned threads, uint64_t memory);
+
+struct epilog_step {
+    const struct step_record *record;
+    int64_t begun, wait_until; /* of the epilog, as user_child_now has it */
+    epilog_merge *merge;
+    void *merge_data;
+};
+
+enum epilog_end {
+    EPILOG_DONE,    /* merged, complete */
+    EPILOG_NOTHING, /* there is no run, or somebody else merges it, or did: nothing is said */
+    EPILOG_TELL,    /* what is said on stderr is for the user */
+};
+
+/* In a process that has the user's ids (user_child.h). Returns an enum epilog_end. */
+int epilog_step_merge(const struct epilog_step *step);
+
+struct epilog_note {
+    const char *run, *text;
+    pid_t merger; /* that was ended: its temporary file goes; 0: none was */
+};
+
+/* The same: adds the text to RUN.log beside the run directory. */
+int epilog_step_note(const struct epilog_note *note);
+
+#endif
