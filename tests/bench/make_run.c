@@ -31,12 +31,13 @@ enum {
     KEY_MISSING,
     KEY_CUT,
     KEY_ALIKE,
+    KEY_NOISE,
 };
 
 static struct {
     const char *directory;
     uint32_t ranks, regions, hosts, missing, cut;
-    uint64_t events;
+    uint64_t events, noise_ns;
     double offset_ns, drift_ppm, step_ns;
     bool alike;
 } plan = {.ranks = 4, .regions = 10, .hosts = 2, .events = 1000};
@@ -47,6 +48,7 @@ static const struct argp_option options[] = {
     {"regions", KEY_REGIONS, "N", 0, "Different tags of messages (10)", 0},
     {"hosts", KEY_HOSTS, "N", 0, "Hosts (2), each with the same number of ranks", 0},
     {"alike", KEY_ALIKE, NULL, 0, "Instead of messages, reductions of REGIONS different sizes", 0},
+    {"noise", KEY_NOISE, "NS", 0, "Times between and in calls are up to NS longer, at random", 0},
     {"offset", KEY_OFFSET, "NS", 0, "Host i's real-time clock is ahead by i * NS", 0},
     {"drift", KEY_DRIFT, "PPM", 0, "Host i's clocks are faster by i * PPM", 0},
     {"step", KEY_STEP, "NS", 0, "Real-time clocks but the first jump by NS in the middle", 0},
@@ -73,6 +75,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_ALIKE:
         plan.alike = true;
+        return 0;
+    case KEY_NOISE:
+        plan.noise_ns = (uint64_t)value;
         return 0;
     case KEY_OFFSET:
         plan.offset_ns = value;
@@ -197,11 +202,19 @@ static void begin_rank(struct maker *maker, int dirfd, uint32_t rank)
     define(maker, rank);
 }
 
+/* The same for each run, and whatever the compressor it tells it nothing. */
+static int64_t noise(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return plan.noise_ns ? (int64_t)((*state >> 33) % plan.noise_ns) : 0;
+}
+
 /* In each step two calls: a message to the next rank and one from the previous one; every eighth
  * call is an allreduce. */
 static void make_rank(struct maker *maker, int dirfd, uint32_t rank)
 {
     host = (uint32_t)((uint64_t)rank * plan.hosts / plan.ranks);
+    uint64_t state = rank;
     begin_rank(maker, dirfd, rank);
     for (uint64_t i = 0; i < plan.events; i++) {
         bool is_send = i % 2 == 0;
@@ -210,7 +223,8 @@ static void make_rank(struct maker *maker, int dirfd, uint32_t rank)
                              : i % 8 == 7 ? maker->reductions[0]
                              : is_send    ? maker->sends[tag]
                                           : maker->receives[tag];
-        int64_t start = now + GAP_NS, end = start + (is_send ? LATENCY_NS : CALL_NS);
+        int64_t start = now + GAP_NS + noise(&state);
+        int64_t end = start + (is_send ? LATENCY_NS : CALL_NS) + noise(&state);
         now = end;
         if (!trace_stream_event(&maker->stream, signature, (uint64_t)monotonic(start),
                                 (uint64_t)monotonic(end)))
