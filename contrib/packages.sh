@@ -8,7 +8,7 @@
 SP_PACKAGES=(
     # building
     build-essential autoconf automake libtool pkg-config python3 xz-utils
-    libslurm-dev libhdf5-dev libjson-c-dev
+    libslurm-dev libhdf5-dev libjson-c-dev zlib1g-dev
     # MPI, with Fortran and the programs of others that the tests profile
     gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev
     python3-mpi4py netpipe-openmpi netpipe-mpich2

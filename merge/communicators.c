@@ -449,6 +449,15 @@ int64_t communicators_id(const struct communicators *communicators, uint32_t ran
     return communicator ? communicator->id : COMMUNICATOR_UNKNOWN;
 }
 
+int64_t communicators_handle(const struct communicators *communicators, uint32_t rank,
+                             int64_t local_id)
+{
+    const struct definition *definition = NULL;
+    if (local_id >= 0 && local_id <= UINT32_MAX)
+        definition = find_definition(communicators, rank, (uint32_t)local_id);
+    return definition ? (int64_t)(int32_t)definition->handle : COMMUNICATOR_UNKNOWN;
+}
+
 const struct communicator *communicators_find(const struct communicators *communicators,
                                               uint32_t rank, int64_t local_id)
 {

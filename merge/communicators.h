@@ -77,6 +77,10 @@ int communicators_name(struct communicators *communicators, uint32_t rank, uint3
  * rank's last one holds. Returns 0, or -1 if memory is out. */
 int communicators_settle(struct communicators *communicators);
 
+/* The Fortran handle of what rank calls local_id, or COMMUNICATOR_UNKNOWN. */
+int64_t communicators_handle(const struct communicators *communicators, uint32_t rank,
+                             int64_t local_id);
+
 /* The job-wide number of what rank calls local_id, or COMMUNICATOR_UNKNOWN. */
 int64_t communicators_id(const struct communicators *communicators, uint32_t rank,
                          int64_t local_id);

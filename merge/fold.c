@@ -13,7 +13,8 @@
 
 enum {
     COLUMNS = 3,                 /* start, duration, lane */
-    BUFFER_EVENTS_MAX = 4096,    /* of one row: 32 KiB are written at once */
+    BUFFER_EVENTS_MAX = 32768,   /* of one row: 256 KiB are written at once */
+    PORTION_EVENTS_MAX = 4096,   /* of them added up at once, while they are in the cache */
     EVENTS_AT_ONCE = 256,        /* taken from the trace: 6 KiB stay in the cache */
     /* Shares of the memory: of all buffers, and how much of it stands for an event of a row that is
      * put in order, which takes 48 bytes (2 million events of 1 GiB). */
@@ -21,7 +22,6 @@ enum {
     SORT_SHARE = 512,
     ROW_BYTES = 512, /* of a row, while the index is written, texts of tags included */
     PROGRESS_RECORDS = 16 * 1024, /* between two looks at the clock */
-    TAGS_ALWAYS = 64 * 1024,     /* bytes of tags that are never too many */
     PAUSES_MAX = 1 << 20,        /* kept of all ranks together, of each as many */
     FAILURES_MAX = 1 << 16,      /* regions and error classes of a rank that are told apart */
 };
@@ -38,6 +38,8 @@ static void describe(const struct fold *fold, const struct rank *rank, const str
                      struct region_label *label)
 {
     char *const *names = fold->vocabulary->operations.texts;
+    int64_t (*number)(const struct communicators *, uint32_t, int64_t) =
+        fold->has_handles ? communicators_handle : communicators_id;
     *label = (struct region_label){
         .operation = names[call->operation],
         .request = call->request == CALL_NO_REQUEST ? NULL : names[call->request],
@@ -46,8 +48,8 @@ static void describe(const struct fold *fold, const struct rank *rank, const str
         .peer = call->peer,
         .root = call->root,
         .tag = call->tag,
-        .communicator = communicators_id(&fold->vocabulary->communicators, rank->header.rank,
-                                         call->communicator),
+        .communicator = number(&fold->vocabulary->communicators, rank->header.rank,
+                               call->communicator),
     };
 }
 
@@ -277,9 +279,10 @@ int fold_plan(struct fold *fold, struct error *err)
 /* What of a row waits to be written. */
 struct buffer {
     int64_t *starts, *durations, *lanes; /* lanes: NULL where there is no such column */
-    size_t fill, room; /* room: not more than the row may still get */
-    size_t size;
-    int64_t previous_start; /* of the last one written */
+    size_t fill, room; /* room: up to where fill may go before there is something to do */
+    size_t settled;    /* so many of them are added up, and their starts are differences */
+    size_t size;       /* not more than the row gets */
+    int64_t previous_start; /* of the last one that is settled */
     int64_t nested_ns;      /* of the row's time, in other calls */
     unsigned __int128 squares; /* sum, of the durations less the first one */
     bool is_unordered;
@@ -288,7 +291,7 @@ struct buffer {
 struct pass {
     struct fold *fold;
     struct rank *rank;
-    struct profile_writer *writer;
+    struct profile_writer *writer; /* NULL: events are only counted */
     struct profile_row *rows; /* of this rank; they count what was written */
     uint64_t *planned;        /* events of each row in the first pass */
     struct buffer *buffers;   /* one for each row */
@@ -315,7 +318,8 @@ static int make_buffers(struct pass *pass)
         struct buffer *buffer = &pass->buffers[i];
         pass->planned[i] = count;
         pass->rows[i].count = 0;
-        buffer->size = buffer->room = count < share ? (size_t)count : share;
+        buffer->size = count < share ? (size_t)count : share;
+        buffer->room = buffer->size < PORTION_EVENTS_MAX ? buffer->size : PORTION_EVENTS_MAX;
         total += buffer->size;
     }
     pass->memory = calloc(total, columns * sizeof(*pass->memory));
@@ -348,11 +352,42 @@ static bool encode_starts(int64_t *starts, size_t count, int64_t *previous)
     return least >= 0;
 }
 
-/* Adds what waits in the buffer to the sums of its row. */
-static void count_events(struct profile_row *row, struct buffer *buffer)
+/* Turns durations into absolute ends, and leaves starts as they are; returns what encode_starts
+ * does. */
+static bool encode_ends(const int64_t *starts, int64_t *durations, size_t count, int64_t *previous)
 {
-    const int64_t *starts = buffer->starts, *durations = buffer->durations;
-    size_t fill = buffer->fill;
+    bool is_ordered = true;
+    for (size_t i = 0; i < count; i++) {
+        is_ordered = is_ordered && (i == 0 || starts[i] >= starts[i - 1]);
+        durations[i] = profile_add(starts[i], durations[i]);
+    }
+    *previous = starts[count - 1];
+    return is_ordered;
+}
+
+/* From absolute starts and durations to what stands in the file. */
+static bool encode(const struct fold *fold, int64_t *starts, int64_t *durations, size_t count,
+                   int64_t *previous)
+{
+    return fold->is_absolute ? encode_ends(starts, durations, count, previous)
+                             : encode_starts(starts, count, previous);
+}
+
+/* And back, for a whole row. */
+static void decode(const struct fold *fold, int64_t *starts, int64_t *durations, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fold->is_absolute)
+            durations[i] = profile_add(durations[i], -starts[i]);
+        else if (i > 0)
+            starts[i] = profile_add(starts[i], starts[i - 1]);
+    }
+}
+
+/* Adds events to the sums of their row. */
+static void count_events(struct profile_row *row, struct buffer *buffer, const int64_t *starts,
+                         const int64_t *durations, size_t count)
+{
     if (row->count == 0) {
         row->first_duration = row->minimum = row->maximum = durations[0];
         row->earliest_start = starts[0];
@@ -362,7 +397,7 @@ static void count_events(struct profile_row *row, struct buffer *buffer)
     int64_t earliest = row->earliest_start, latest = row->latest_end;
     const int64_t first = row->first_duration;
     unsigned __int128 squares = buffer->squares;
-    for (size_t i = 0; i < fill; i++) {
+    for (size_t i = 0; i < count; i++) {
         int64_t start = starts[i], duration = durations[i], end = profile_add(start, duration);
         int64_t beyond = duration - first;
         total = profile_add(total, duration);
@@ -377,8 +412,8 @@ static void count_events(struct profile_row *row, struct buffer *buffer)
     row->maximum = maximum;
     row->earliest_start = earliest;
     row->latest_end = latest;
-    row->last_duration = durations[fill - 1];
-    row->count += fill;
+    row->last_duration = durations[count - 1];
+    row->count += count;
     buffer->squares = squares;
 }
 
@@ -398,24 +433,35 @@ static void finish_sums(struct profile_row *row, const struct buffer *buffer)
     row->m2 = buffer->squares > part ? (double)(buffer->squares - part) - rest : 0;
 }
 
-static int flush(struct pass *pass, size_t number)
+/* Adds up what came into the buffer since the last time, and makes its starts differences. */
+static void settle(struct pass *pass, size_t number)
 {
     struct buffer *buffer = &pass->buffers[number];
     struct profile_row *row = &pass->rows[number];
+    int64_t *starts = buffer->starts + buffer->settled;
+    int64_t *durations = buffer->durations + buffer->settled;
+    size_t count = buffer->fill - buffer->settled;
+    if (count == 0)
+        return;
+    buffer->is_unordered |= row->count > 0 && starts[0] < buffer->previous_start;
+    count_events(row, buffer, starts, durations, count);
+    buffer->is_unordered |= !encode(pass->fold, starts, durations, count, &buffer->previous_start);
+    buffer->settled = buffer->fill;
+}
+
+/* Writes what is in the buffer. */
+static int flush(struct pass *pass, size_t number)
+{
+    struct buffer *buffer = &pass->buffers[number];
+    const struct profile_row *row = &pass->rows[number];
+    settle(pass, number);
     if (buffer->fill == 0)
         return 0;
-    uint64_t written = row->count;
-    int64_t previous = written ? buffer->previous_start : 0;
-    buffer->is_unordered |= written && buffer->starts[0] < previous;
-    count_events(row, buffer);
-    buffer->is_unordered |= !encode_starts(buffer->starts, buffer->fill, &previous);
-    if (profile_writer_put(pass->writer, row->first + written, buffer->fill, buffer->starts,
-                           buffer->durations, buffer->lanes, pass->err) < 0)
+    if (pass->writer &&
+        profile_writer_put(pass->writer, row->first + row->count - buffer->fill, buffer->fill,
+                           buffer->starts, buffer->durations, buffer->lanes, pass->err) < 0)
         return -1;
-    buffer->previous_start = previous;
-    buffer->fill = 0;
-    uint64_t left = pass->planned[number] - row->count;
-    buffer->room = left < buffer->size ? (size_t)left : buffer->size;
+    buffer->fill = buffer->settled = 0;
     return 0;
 }
 
@@ -423,9 +469,16 @@ static int flush(struct pass *pass, size_t number)
  */
 static int make_place(struct pass *pass, size_t row)
 {
-    const struct buffer *buffer = &pass->buffers[row];
-    if (buffer->fill == buffer->room && flush(pass, row) < 0)
+    struct buffer *buffer = &pass->buffers[row];
+    if (buffer->fill < buffer->room)
+        return 1;
+    settle(pass, row);
+    if (buffer->fill == buffer->size && flush(pass, row) < 0)
         return -1;
+    uint64_t left = pass->planned[row] - pass->rows[row].count;
+    size_t portion = buffer->size - buffer->fill;
+    portion = portion < PORTION_EVENTS_MAX ? portion : PORTION_EVENTS_MAX;
+    buffer->room = buffer->fill + (left < portion ? (size_t)left : portion);
     return buffer->fill < buffer->room;
 }
 
@@ -666,7 +719,7 @@ static int stream_records(struct pass *pass, struct trace_reader *reader, struct
 {
     struct trace_event events[EVENTS_AT_ONCE];
     struct trace_record record;
-    uint64_t records = 0, bytes = 0;
+    uint64_t records = 0;
     int status;
     for (;;) {
         uint32_t stream;
@@ -681,12 +734,13 @@ static int stream_records(struct pass *pass, struct trace_reader *reader, struct
             return -1;
         records += count > 0 ? count : 1;
         if (records >= PROGRESS_RECORDS) {
-            progress_advance(progress, trace_reader_bytes(reader) - bytes);
-            bytes = trace_reader_bytes(reader);
+            if (progress)
+                progress_advance(progress, records);
             records = 0;
         }
     }
-    progress_advance(progress, trace_reader_bytes(reader) - bytes);
+    if (progress)
+        progress_advance(progress, records);
     return finish_pauses(pass);
 }
 
@@ -731,10 +785,9 @@ static int sort_row(struct pass *pass, struct profile_row *row)
                                     pass->err);
     if (status < 0)
         goto done;
-    for (size_t i = 0; i < count; i++) {
-        int64_t start = starts[i] + (i ? events[i - 1].start : 0);
-        events[i] = (struct event){start, durations[i], lanes[i]};
-    }
+    decode(pass->fold, starts, durations, count);
+    for (size_t i = 0; i < count; i++)
+        events[i] = (struct event){starts[i], durations[i], lanes[i]};
     qsort(events, count, sizeof(*events), compare_events);
     int64_t previous = 0;
     for (size_t i = 0; i < count; i++) {
@@ -742,9 +795,9 @@ static int sort_row(struct pass *pass, struct profile_row *row)
         durations[i] = events[i].duration;
         lanes[i] = events[i].lane;
     }
-    encode_starts(starts, count, &previous);
     row->first_duration = durations[0];
     row->last_duration = durations[count - 1];
+    encode(pass->fold, starts, durations, count, &previous);
     status =
         profile_writer_put(pass->writer, row->first, count, starts, durations, lanes, pass->err);
 done:
@@ -772,7 +825,7 @@ static int finish_rows(struct pass *pass)
             return -1;
         finish_sums(&pass->rows[i], &pass->buffers[i]);
         pass->rank->lost += pass->planned[i] - pass->rows[i].count;
-        if (pass->buffers[i].is_unordered &&
+        if (pass->buffers[i].is_unordered && pass->writer &&
             pass->rows[i].count <= pass->fold->memory / SORT_SHARE &&
             sort_alone(pass, &pass->rows[i]) < 0)
             return -1;
@@ -803,162 +856,6 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
     free(pass.buffers);
     free(pass.planned);
     return status;
-}
-
-/* --- the index ---------------------------------------------------------------------------------
- */
-
-/* Tags repeat what the label says: they are written while they do not outweigh the events. */
-static void choose_tags(struct fold *fold)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < fold->row_count; i++)
-        bytes += strlen(fold->tags[fold->rows[i].region]);
-    if (bytes > TAGS_ALWAYS && bytes / (2 * sizeof(int64_t)) > fold->events)
-        return;
-    for (size_t i = 0; i < fold->row_count; i++)
-        fold->rows[i].tags = fold->tags[fold->rows[i].region];
-}
-
-/* Leaves out rows without events, and regions without rows: the package refuses both. */
-static int drop_empty(struct fold *fold, const char ***names, size_t *name_count)
-{
-    uint32_t *numbers = calloc(fold->regions.count + 1, sizeof(*numbers)); /* new number + 1 */
-    *names = calloc(fold->regions.count + 1, sizeof(**names));
-    if (!numbers || !*names) {
-        free(numbers);
-        return -1;
-    }
-    size_t kept = 0;
-    *name_count = 0;
-    for (size_t i = 0; i < fold->row_count; i++) {
-        struct profile_row row = fold->rows[i];
-        if (row.count == 0)
-            continue;
-        if (numbers[row.region] == 0) {
-            (*names)[*name_count] = fold->regions.texts[row.region];
-            numbers[row.region] = (uint32_t)++ * name_count;
-        }
-        row.region = numbers[row.region] - 1;
-        fold->rows[kept++] = row;
-    }
-    fold->row_count = kept;
-    free(numbers);
-    return 0;
-}
-
-static int write_index(struct fold *fold, struct profile_writer *writer, struct error *err)
-{
-    const char **names;
-    size_t name_count;
-    choose_tags(fold);
-    if (drop_empty(fold, &names, &name_count) < 0) {
-        free(names);
-        return no_memory(err);
-    }
-    int status = profile_writer_index(writer, names, name_count, fold->rows, fold->row_count, err);
-    free(names);
-    return status;
-}
-
-/* --- what is counted beside the events ---------------------------------------------------------
- */
-
-/* Adds up the polls of all threads by what they were. */
-static int sum_polls(const struct rank *rank, struct tally *polls)
-{
-    for (size_t i = 0; i < rank->thread_count; i++) {
-        const struct thread *thread = &rank->threads[i];
-        for (size_t j = 0; j < thread->call_count; j++) {
-            const struct call *call = &thread->calls[j];
-            struct tally_row row = {.rank = rank->header.rank,
-                                    .region = call->region,
-                                    .count = call->polls,
-                                    .ns = call->polls_ns};
-            if (call->polls > 0 && tally_add(polls, &row) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
-static int sum_unrecorded(const struct rank *rank, struct tally *tally)
-{
-    const struct unrecorded *unrecorded = rank->unrecorded;
-    for (size_t i = 0; unrecorded && i < unrecorded->count; i++) {
-        const struct unrecorded_call *from = &unrecorded->calls[i];
-        struct tally_row row = {.rank = rank->header.rank,
-                                .region = from->call.region,
-                                .count = from->call.count,
-                                .ns = from->ns};
-        if (tally_add(tally, &row) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Writes what sum counts in all ranks, if it is anything. */
-static int write_counted(const struct fold *fold, struct profile_writer *writer,
-                         int (*sum)(const struct rank *rank, struct tally *tally),
-                         int (*write)(struct profile_writer *writer,
-                                      const struct profile_counted *rows, size_t count,
-                                      struct error *err),
-                         struct error *err)
-{
-    struct tally tally = {0};
-    struct profile_counted *rows = NULL;
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < fold->rank_count; i++)
-        status = sum(&fold->ranks[i], &tally);
-    tally_settle(&tally);
-    if (status < 0 || !(rows = calloc(tally.count + 1, sizeof(*rows))))
-        status = no_memory(err);
-    for (size_t i = 0; status == 0 && i < tally.count; i++)
-        rows[i] = (struct profile_counted){.rank = tally.rows[i].rank,
-                                           .region = fold->regions.texts[tally.rows[i].region],
-                                           .count = tally.rows[i].count,
-                                           .ns = tally.rows[i].ns};
-    if (status == 0 && tally.count > 0)
-        status = write(writer, rows, tally.count, err);
-    free(rows);
-    tally_release(&tally);
-    return status;
-}
-
-static int write_failed(const struct fold *fold, struct profile_writer *writer, struct error *err)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fold->rank_count; i++) {
-        tally_settle(&fold->ranks[i].failures);
-        count += fold->ranks[i].failures.count;
-    }
-    if (count == 0)
-        return 0;
-    struct profile_failed *rows = calloc(count, sizeof(*rows));
-    if (!rows)
-        return no_memory(err);
-    count = 0;
-    for (size_t i = 0; i < fold->rank_count; i++) {
-        const struct tally *from = &fold->ranks[i].failures;
-        for (size_t j = 0; j < from->count; j++)
-            rows[count++] =
-                (struct profile_failed){.rank = from->rows[j].rank,
-                                        .region = fold->regions.texts[from->rows[j].region],
-                                        .error_class = from->rows[j].error_class,
-                                        .count = from->rows[j].count};
-    }
-    int status = profile_writer_failed(writer, rows, count, err);
-    free(rows);
-    return status;
-}
-
-int fold_finish(struct fold *fold, struct profile_writer *writer, struct error *err)
-{
-    if (write_index(fold, writer, err) < 0 ||
-        write_counted(fold, writer, sum_polls, profile_writer_polls, err) < 0 ||
-        write_counted(fold, writer, sum_unrecorded, profile_writer_unrecorded, err) < 0)
-        return -1;
-    return write_failed(fold, writer, err);
 }
 
 void fold_release(struct fold *fold)

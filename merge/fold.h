@@ -27,6 +27,8 @@ struct fold {
     unsigned threads;    /* that fold ranks: they share the buffers */
     uint64_t memory;     /* bytes that rows and names may take; buffers get a share of it besides */
     bool is_too_large;   /* set where planning ends for that */
+    bool is_absolute;    /* events are written with start and end, as in schema 2 */
+    bool has_handles;    /* labels tell communicators by their Fortran handles */
     enum labels labels; /* LABELS_AUTO becomes what was chosen */
 
     struct names regions;
@@ -43,7 +45,8 @@ struct fold {
 int fold_plan(struct fold *fold, struct error *err);
 
 /* Streams the trace dirfd/ranks[number].file into the writer's events and its rows' statistics, and
- * counts in the rank what has no event of its own: polls, failures, pauses.
+ * counts in the rank what has no event of its own: polls, failures, pauses. Without a writer (NULL)
+ * there are statistics alone. progress (NULL: none) advances by the events read.
  * Different ranks may be folded at once. Returns 0, or -1 and err: what cannot be written, or
  * memory. */
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,

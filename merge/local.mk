@@ -14,6 +14,8 @@ libmerge_la_SOURCES = \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
+	merge/fold_tables.c \
+	merge/folding.c merge/folding.h \
 	merge/host_pairs.c merge/host_pairs.h \
 	merge/hosts.c merge/hosts.h \
 	merge/labels.c merge/labels.h \

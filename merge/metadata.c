@@ -154,7 +154,12 @@ static int write_timeline(const struct metadata *metadata, struct profile_writer
         profile_writer_set_number(writer, "finalize_time_ns", metadata->finalize_ns, err) < 0 ||
         profile_writer_set_number(writer, "scope_profile_epoch_ns", metadata->epoch_ns, err) < 0)
         return -1;
-    return profile_writer_set_text(writer, "scope_profile_labels", metadata->labels, err);
+    if (profile_writer_set_text(writer, "scope_profile_labels", metadata->labels, err) < 0 ||
+        profile_writer_set_text(writer, "scope_profile_comm",
+                                metadata->has_handles ? "handle" : NULL, err) < 0)
+        return -1;
+    return profile_writer_set_text(writer, "scope_profile_events",
+                                   metadata->has_no_events ? "left out" : NULL, err);
 }
 
 int metadata_write(const struct metadata *metadata, struct profile_writer *writer,

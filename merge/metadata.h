@@ -3,6 +3,7 @@
 #ifndef SCOPE_METADATA_H
 #define SCOPE_METADATA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "merge/rank.h"
@@ -22,6 +23,8 @@ struct metadata {
     int64_t epoch_ns;    /* CLOCK_REALTIME at 0, on the first rank's host */
     const char *ends;    /* how the ranks ended */
     const char *labels;  /* the grain of the labels */
+    bool has_handles;    /* labels tell communicators by their Fortran handles */
+    bool has_no_events;  /* they were left out: the file would have been too large */
 };
 
 /* Writes them. Returns 0, or -1 and err. */

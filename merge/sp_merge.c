@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
 enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20 };
 enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS, KEY_MEMORY };
-enum { KEY_EPILOG = 512, KEY_REGISTRY };
+enum { KEY_EPILOG = 512, KEY_REGISTRY, KEY_COMPRESS, KEY_MAX_FILE, KEY_SCHEMA, KEY_COMM };
 
 struct settings {
     char **runs; /* directories; the command line's */
@@ -64,6 +65,17 @@ static const struct argp_option option_table[] = {
      "Take no more than about so much memory, with K, M, G or T behind it (default: 1G; at least "
      "64M)",
      0},
+    {"compress", KEY_COMPRESS, "LEVEL", 0,
+     "Compress events: \"0\" (default: not at all) to \"9\" (most), or \"auto\" (as the package "
+     "does: 4 from 16384 events on)",
+     0},
+    {"max-file", KEY_MAX_FILE, "SIZE", 0,
+     "No larger file, with K, M, G or T behind it: what would be has statistics only", 0},
+    {"schema", KEY_SCHEMA, "N", 0, "Schema of the file: 3 (default), or 2 for older readers", 0},
+    {"comm", KEY_COMM, "WHAT", 0,
+     "What comm= tells in labels: \"id\" (default: job-wide number) or \"handle\" (Fortran's, which "
+     "each MPI and each rank has its own of)",
+     0},
     {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
@@ -84,6 +96,50 @@ static bool read_threads(const char *text, unsigned *threads)
     unsigned long number = strtoul(text, &end, 10);
     *threads = (unsigned)number;
     return *text >= '0' && *text <= '9' && *end == '\0' && number >= 1 && number <= WORKERS_MAX;
+}
+
+/* "auto", or a level of one digit. */
+static bool read_compress(const char *text, int *level)
+{
+    if (strcmp(text, "auto") == 0) {
+        *level = PROFILE_COMPRESS_AUTO;
+        return true;
+    }
+    *level = *text - '0';
+    return *text >= '0' && *text <= '9' && text[1] == '\0';
+}
+
+/* One of two words; *is_second: which. */
+static bool read_choice(const char *text, const char *first, const char *second, bool *is_second)
+{
+    *is_second = strcmp(text, second) == 0;
+    return *is_second || strcmp(text, first) == 0;
+}
+
+/* Options that say what the file is like. */
+static error_t parse_form(int key, const char *argument, struct argp_state *state)
+{
+    struct world_options *world = &((struct settings *)state->input)->world;
+    switch (key) {
+    case KEY_COMPRESS:
+        if (!read_compress(argument, &world->compress))
+            argp_error(state, "--compress=%s: not one of auto, 0 to 9", argument);
+        return 0;
+    case KEY_MAX_FILE:
+        if (!size_text_read(argument, strlen(argument), &world->most_bytes))
+            argp_error(state, "--max-file=%s: not a size", argument);
+        return 0;
+    case KEY_SCHEMA:
+        if (!read_choice(argument, "3", "2", &world->is_old_schema))
+            argp_error(state, "--schema=%s: not 2 or 3", argument);
+        return 0;
+    case KEY_COMM:
+        if (!read_choice(argument, "id", "handle", &world->has_handles))
+            argp_error(state, "--comm=%s: not one of id, handle", argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -147,7 +203,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
                        settings->run_count);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_form(key, argument, state);
     }
 }
 
@@ -230,6 +286,7 @@ struct outcome {
     uint64_t ranks, calls;
     uint64_t states[RANK_MISSING + 1];
     bool has_losses, has_nothing, has_failed;
+    bool has_no_events;    /* some file, for it would have been too large */
     enum labels coarsened; /* the coarsest labels that nobody asked for; LABELS_AUTO: none */
     char first_file[PATH_SIZE];
     char last_file[PATH_SIZE];
@@ -246,6 +303,7 @@ static void add_result(struct outcome *outcome, enum world_status status,
         return;
     if (asked == LABELS_AUTO && result->labels > LABELS_FULL && result->labels > outcome->coarsened)
         outcome->coarsened = result->labels;
+    outcome->has_no_events |= result->has_no_events;
     shorten(path, outcome->files == 0 ? outcome->first_file : outcome->last_file, PATH_SIZE);
     outcome->files++;
     outcome->ranks += result->world_size;
@@ -263,7 +321,7 @@ static bool is_complete(const struct outcome *outcome)
 /* Whether the files tell all that the traces do, or as much as was asked for. */
 static bool tells_all(const struct outcome *outcome)
 {
-    return is_complete(outcome) && outcome->coarsened == LABELS_AUTO;
+    return is_complete(outcome) && outcome->coarsened == LABELS_AUTO && !outcome->has_no_events;
 }
 
 /* 1234567 as "1,234,567", whatever the locale. */
@@ -321,6 +379,8 @@ static void print_line(const struct outcome *outcome, const char *run_path, cons
     if (outcome->coarsened != LABELS_AUTO)
         fprintf(stderr, "; so many different calls that labels tell less (labels=%s)",
                 labels_word(outcome->coarsened));
+    if (outcome->has_no_events)
+        fputs("; with events it would be larger than max-file: it has statistics only", stderr);
     if (removal)
         fprintf(stderr, "; %s", removal);
     else if (!tells_all(outcome))
@@ -411,6 +471,10 @@ static int merge_run(const struct settings *settings, struct run *run)
                     "sp-merge: so many different calls that labels tell less (labels=%s; "
                     "--labels=full keeps them apart)\n",
                     labels_word(outcome->coarsened));
+        if (outcome->has_no_events)
+            fputs("sp-merge: with events it would be larger than --max-file= allows: it has "
+                  "statistics only\n",
+                  stderr);
         if (removal)
             fprintf(stderr, "sp-merge: %s\n", removal);
         else if (settings->remove && !tells_all(outcome))
@@ -476,6 +540,7 @@ int main(int argc, char **argv)
     struct settings settings = {.registry = REGISTRY_DIRECTORY};
     int worst = WORLD_COMPLETE;
     streams_prepare();
+    mallopt(M_ARENA_MAX, 1); /* one for each thread takes 64 MiB of address space, which is limited */
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);
     if (settings.is_epilog) {

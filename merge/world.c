@@ -11,6 +11,7 @@
 
 #include "merge/duration.h"
 #include "merge/fold.h"
+#include "merge/folding.h"
 #include "merge/last_calls.h"
 #include "merge/metadata.h"
 #include "merge/progress.h"
@@ -24,6 +25,7 @@ enum {
     TRAFFIC_SHARE = 128, /* of the memory, how much stands for a time of messages: 16 bytes */
     THREAD_MEMORY = 32 << 20, /* less of it for each thread, and there are fewer of them */
     TRAFFIC_TIMES_LEAST = 1024,
+    EVENTS_SHARE = 4, /* of the memory, for events that wait to be compressed */
 };
 
 struct merge {
@@ -33,6 +35,8 @@ struct merge {
     struct world_result *result;
     struct error *err;
     bool is_strict;
+    struct profile_form form;
+    uint64_t most_bytes;
     unsigned threads;
     uint64_t memory;      /* that the merge may take */
     uint64_t ranks_bytes; /* that it takes for what the first pass learnt */
@@ -186,6 +190,7 @@ static int join_one(void *context, size_t number, struct error *err)
 {
     struct merge *merge = context;
     struct rank *rank = &merge->ranks[number];
+    progress_rank(&merge->progress, rank->events);
     progress_advance(&merge->progress, rank->bytes);
     merge->usable += rank_is_usable(rank);
     merge->ranks_bytes += rank_memory(rank);
@@ -200,6 +205,7 @@ static int scan_all(struct merge *merge)
     const struct workers workers = {
         .threads = merge->threads, .context = merge, .work = scan_one, .join = join_one};
     size_t count = merge->world->file_count;
+    progress_phase(&merge->progress, "reading", merge->world->bytes, 1);
     merge->traffic_times = traffic_times(merge);
     merge->ranks = calloc(count + 1, sizeof(*merge->ranks));
     if (!merge->ranks)
@@ -559,50 +565,15 @@ static int write_metadata(const struct merge *merge, struct profile_writer *writ
         .epoch_ns = merge->timeline.epoch_ns,
         .ends = merge->result->ends,
         .labels = labels_word(merge->fold.labels),
+        .has_handles = merge->fold.has_handles,
+        .has_no_events = merge->form.is_aggregate,
     };
     return metadata_write(&metadata, writer, merge->err);
 }
 
-/* What a rank is folded by. */
-struct folding {
-    struct merge *merge;
-    struct profile_writer *writer;
-};
-
-static int fold_one(void *context, size_t number, struct error *err)
-{
-    const struct folding *folding = context;
-    struct merge *merge = folding->merge;
-    return fold_rank(&merge->fold, number, merge->world->fd, folding->writer, &merge->progress,
-                     err);
-}
-
-static int tell_lost(void *context, size_t number, struct error *err)
-{
-    const struct folding *folding = context;
-    const struct rank *rank = &folding->merge->ranks[number];
-    (void)err;
-    if (rank->lost > 0)
-        losses_add(folding->merge->losses,
-                   "rank %" PRIu32 ": its trace changed while it was read", rank->header.rank);
-    return 0;
-}
-
-static int write_events(struct merge *merge, struct profile_writer *writer)
-{
-    struct fold *fold = &merge->fold;
-    struct folding folding = {.merge = merge, .writer = writer};
-    const struct workers workers = {
-        .threads = fold->threads, .context = &folding, .work = fold_one, .join = tell_lost};
-    if (profile_writer_reserve(writer, fold->events, fold->lanes, merge->err) < 0 ||
-        workers_run(&workers, merge->rank_count, merge->err) < 0)
-        return -1;
-    return fold_finish(fold, writer, merge->err);
-}
-
 static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
-    if (write_events(merge, writer) < 0 || write_ranks(merge, writer) < 0 ||
+    if (write_ranks(merge, writer) < 0 ||
         write_metadata(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
         write_pauses(merge, writer) < 0 || write_outstanding(merge, writer) < 0 ||
         timeline_write(&merge->timeline, merge->ranks, merge->rank_count, writer, merge->err) < 0)
@@ -629,12 +600,21 @@ static void count_calls(struct merge *merge)
 /* Writes the temporary file: closed and on disk, or no file at all. */
 static int write_file(struct merge *merge, const char *path)
 {
-    struct profile_writer *writer;
-    if (profile_writer_create(&writer, path, merge->err) < 0)
+    struct folding folding = {
+        .fold = &merge->fold,
+        .dirfd = merge->world->fd,
+        .path = path,
+        .form = merge->form,
+        .most_bytes = merge->most_bytes,
+        .losses = merge->losses,
+        .progress = &merge->progress,
+    };
+    if (folding_run(&folding, merge->err) < 0)
         return -1;
-    if (write_profile(merge, writer) == 0)
-        return profile_writer_close(writer, merge->err);
-    profile_writer_discard(writer);
+    merge->form = folding.form;
+    if (write_profile(merge, folding.writer) == 0)
+        return profile_writer_close(folding.writer, merge->err);
+    profile_writer_discard(folding.writer);
     return -1;
 }
 
@@ -676,6 +656,7 @@ static enum world_status merge_into(struct merge *merge, const char *path)
     if (fold_plan(&merge->fold, merge->err) < 0 || write_file(merge, path) < 0)
         return WORLD_FAILED;
     merge->result->labels = merge->fold.labels;
+    merge->result->has_no_events = merge->form.is_aggregate;
     count_calls(merge);
     return merge->losses->count > 0 ? WORLD_LOSSES : WORLD_COMPLETE;
 }
@@ -704,10 +685,19 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                           .is_strict = options->is_strict,
                           .threads = threads,
                           .memory = memory,
-                          .fold = {.labels = options->labels, .threads = threads, .memory = memory},
+                          .form = {.schema = options->is_old_schema ? PROFILE_SCHEMA_OLD
+                                                                    : PROFILE_SCHEMA,
+                                   .compress = options->compress,
+                                   .memory = memory / EVENTS_SHARE},
+                          .most_bytes = options->most_bytes,
+                          .fold = {.labels = options->labels,
+                                   .threads = threads,
+                                   .memory = memory,
+                                   .is_absolute = options->is_old_schema,
+                                   .has_handles = options->has_handles},
                           .timeline = {.clock = options->clock}};
     *result = (struct world_result){0};
-    progress_begin(&merge.progress, 2 * world->bytes, options->show_progress);
+    progress_begin(&merge.progress, options->show_progress, world->file_count);
     struct publication publication;
     if (publish_begin(&publication, path, options->overwrite, err) < 0)
         return WORLD_FAILED;

@@ -31,6 +31,10 @@ struct world_options {
     bool is_strict; /* no file where there are losses: WORLD_NOTHING */
     enum timeline_clock clock;
     enum labels labels;
+    bool has_handles;    /* in labels, of communicators: Fortran's, instead of job-wide numbers */
+    bool is_old_schema;  /* schema 2 */
+    int compress;        /* as of struct profile_form */
+    uint64_t most_bytes; /* a file that would be larger has no events; 0: any */
 };
 
 struct world_result {
@@ -40,6 +44,7 @@ struct world_result {
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
     char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
     enum labels labels;                   /* the grain they have */
+    bool has_no_events;                   /* for the file would have been too large */
     char clock[TIMELINE_TEXT];            /* how hosts were put on one timeline; "" for one host */
 };
 

@@ -33,12 +33,17 @@ EXTRA_DIST += schema/README.md schema/PROFILE.md
 
 if !PRELOAD_ONLY
 noinst_LTLIBRARIES += libprofile.la
-libprofile_la_CFLAGS = $(AM_CFLAGS) -O2 $(HDF5_CFLAGS) $(JSONC_CFLAGS)
-libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS)
+libprofile_la_CFLAGS = $(AM_CFLAGS) -O2 $(HDF5_CFLAGS) $(JSONC_CFLAGS) $(ZLIB_CFLAGS)
+libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS)
 libprofile_la_SOURCES = \
+	schema/profile_events.c schema/profile_events.h \
+	schema/profile_groups.c \
 	schema/profile_reader.c schema/profile_reader.h \
 	schema/profile_row.c schema/profile_row.h \
-	schema/profile_writer.c schema/profile_writer.h \
+	schema/profile_stage.c schema/profile_stage.h \
+	schema/profile_table.c schema/profile_table.h \
+	schema/profile_writer.c schema/profile_writer.h schema/profile_writer_parts.h \
 	schema/rank_groups.c schema/rank_groups.h \
-	schema/streams.c schema/streams.h
+	schema/streams.c schema/streams.h \
+	schema/whole_io.c schema/whole_io.h
 endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a profile file: HDF5 in schema 3 of the Python package scope-profiler.
+/* Writes a profile file: HDF5 in schema 3 of the Python package scope-profiler, or in schema 2.
  *
  *     struct profile_writer *writer;
- *     profile_writer_create(&writer, path, &err)
+ *     profile_writer_create(&writer, path, &form, &err)
  *     profile_writer_set_*(writer, ...)                metadata
  *     profile_writer_reserve(writer, events, lanes)    room for all events, known beforehand
+ *     profile_writer_batch(writer, end)                which of them come now, if compressed
  *     profile_writer_put(writer, first, ...)           slices of it, in any order
+ *     profile_writer_pack, profile_writer_keep         each chunk of it, if compressed
  *     profile_writer_index(writer, ...)                what the slices are
  *     profile_writer_ranks, _communicators, ...        our own groups
  *     profile_writer_close(writer, &err)               on disk, or an error
@@ -24,6 +26,15 @@
 #include "schema/profile_row.h"
 
 struct profile_writer;
+
+/* A chunk of events, compressed. */
+struct profile_packed {
+    struct profile_packed_column {
+        void *data;
+        size_t size;
+        uint32_t skipped; /* filters of HDF5 that were not applied, a bit for each */
+    } columns[3];
+};
 
 /* What is known of one rank's trace: a row of /scope_profile/ranks. */
 struct profile_rank {
@@ -83,8 +94,19 @@ struct profile_thread {
     int64_t start_ns, end_ns;
 };
 
-/* Makes a new file; one that is there already is an error. */
-int profile_writer_create(struct profile_writer **writer, const char *path, struct error *err);
+enum { PROFILE_SCHEMA = 3, PROFILE_SCHEMA_OLD = 2, PROFILE_COMPRESS_AUTO = -1 };
+
+/* What a file is to be like. */
+struct profile_form {
+    int schema;        /* PROFILE_SCHEMA; PROFILE_SCHEMA_OLD: what older readers know */
+    int compress;      /* level of deflate; 0: not at all; PROFILE_COMPRESS_AUTO: as the package */
+    bool is_aggregate; /* statistics alone: nothing is reserved, and no event is put */
+    uint64_t memory;   /* bytes of events that may wait to be compressed */
+};
+
+/* Makes a new file; one that is there already is an error. form: NULL for schema 3, as it is. */
+int profile_writer_create(struct profile_writer **writer, const char *path,
+                          const struct profile_form *form, struct error *err);
 
 /* Attributes of /metadata. A NULL value is left out; a long one is cut at 60000 bytes. A list is
  * cut where it would no longer fit an attribute (64 KiB). */
@@ -99,13 +121,36 @@ int profile_writer_set_list(struct profile_writer *writer, const char *name,
 int profile_writer_reserve(struct profile_writer *writer, uint64_t events, bool lanes,
                            struct error *err);
 
-/* Writes count events from number first on; lane is ignored if lanes were not reserved. A start is
- * relative to the previous one of its row, absolute for the first. Goes past HDF5 (one pwrite per
- * column), so threads may write different slices at once. */
+/* Events that are to be compressed come batch by batch, in their order. The event up to which a
+ * batch that begins where the last one ended stays in memory; UINT64_MAX if nothing is compressed.
+ */
+uint64_t profile_writer_batch_limit(const struct profile_writer *writer);
+/* Begins the next batch, which ends before event number end. One that does not stay in memory waits
+ * in a file without a name beside the profile. */
+int profile_writer_batch(struct profile_writer *writer, uint64_t end, struct error *err);
+/* Chunks to be packed once all events of the batch are put; 0 if nothing is compressed. */
+uint64_t profile_writer_chunks(const struct profile_writer *writer);
+/* Events of a chunk. */
+uint64_t profile_writer_chunk_events(const struct profile_writer *writer);
+/* Compresses a chunk of the batch; different ones may be at once. profile_writer_keep, or
+ * profile_writer_drop where that is not wanted any more, frees its memory. */
+int profile_writer_pack(struct profile_writer *writer, uint64_t chunk,
+                        struct profile_packed *packed, struct error *err);
+/* Writes a packed chunk; one after the other. */
+int profile_writer_keep(struct profile_writer *writer, uint64_t chunk,
+                        struct profile_packed *packed, struct error *err);
+void profile_writer_drop(struct profile_packed *packed);
+/* Bytes that the events kept so far take in the file. */
+uint64_t profile_writer_event_bytes(const struct profile_writer *writer);
+
+/* Writes count events from number first on; lane is ignored if lanes were not reserved. In schema 3
+ * a start is relative to the previous one of its row, absolute for the first, and with it stands
+ * the duration; in schema 2 both times are absolute, start and end. Threads may write different
+ * slices at once. */
 int profile_writer_put(struct profile_writer *writer, uint64_t first, size_t count,
                        const int64_t *starts, const int64_t *durations, const int64_t *lanes,
                        struct error *err);
-/* Reads back what was put. */
+/* Reads back what was put; of a batch until it is packed. */
 int profile_writer_get(struct profile_writer *writer, uint64_t first, size_t count, int64_t *starts,
                        int64_t *durations, int64_t *lanes, struct error *err);
 

@@ -65,8 +65,12 @@ def check_statistics(path):
         for offset, count, row in zip(index["event_offsets"], index["event_counts"],
                                       index["summary_statistics"]):
             part = slice(int(offset), int(offset + count))
-            starts = np.cumsum(events["start_deltas"][part])
-            durations = events["durations"][part]
+            if "start_times" in events:  # schema 2
+                starts = events["start_times"][part]
+                durations = events["end_times"][part] - starts
+            else:
+                starts = np.cumsum(events["start_deltas"][part])
+                durations = events["durations"][part]
             expect("start_minimum", int(row["start_minimum"]), int(starts.min()))
             expect("end_maximum", int(row["end_maximum"]), int((starts + durations).max()))
             expect("total", int(row["total"]), int(durations.sum()))

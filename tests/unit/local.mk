@@ -79,7 +79,7 @@ endif
 
 # The profile file, the merge and the report.
 if !PRELOAD_ONLY
-MERGE_TAP = tests/unit/live.t tests/unit/man.t tests/unit/merge.t \
+MERGE_TAP = tests/unit/form.t tests/unit/live.t tests/unit/man.t tests/unit/merge.t \
 	tests/unit/report.t tests/unit/reader_python.t
 check_PROGRAMS += make_traces
 TESTS += $(MERGE_TAP)

@@ -82,7 +82,7 @@ static void write_example(void)
     struct profile_writer *writer;
     struct error err = {""};
     const int64_t starts[] = {5, 10, 30}, durations[] = {100, 10, 20};
-    cr_assert_eq(profile_writer_create(&writer, path, &err), 0, "%s", err.text);
+    cr_assert_eq(profile_writer_create(&writer, path, NULL, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_set_number(writer, "mpi_size", 3, &err), 0, "%s", err.text);
     cr_assert_eq(profile_writer_set_text(writer, "user", "fran\xc3\xa7ois \xff\xe9!", &err), 0);
     cr_assert_eq(profile_writer_reserve(writer, 3, false, &err), 0, "%s", err.text);
@@ -305,7 +305,7 @@ Test(profile_file, a_file_that_is_there_is_not_overwritten)
     struct profile_writer *writer;
     struct error err;
     write_example();
-    cr_assert_eq(profile_writer_create(&writer, path, &err), -1);
+    cr_assert_eq(profile_writer_create(&writer, path, NULL, &err), -1);
     cr_expect_not_null(strstr(err.text, path));
 }
 
@@ -314,7 +314,7 @@ Test(profile_file, events_outside_the_reserved_room_are_refused)
     struct profile_writer *writer;
     struct error err;
     const int64_t values[2] = {1, 1};
-    cr_assert_eq(profile_writer_create(&writer, path, &err), 0);
+    cr_assert_eq(profile_writer_create(&writer, path, NULL, &err), 0);
     cr_assert_eq(profile_writer_reserve(writer, 2, false, &err), 0);
     cr_expect_eq(profile_writer_put(writer, 1, 2, values, values, NULL, &err), -1);
     cr_expect_eq(profile_writer_put(writer, UINT64_MAX, 2, values, values, NULL, &err), -1);
