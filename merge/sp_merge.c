@@ -21,6 +21,7 @@
 #include "merge/run.h"
 #include "merge/workers.h"
 #include "merge/world.h"
+#include "schema/options.h"
 #include "schema/registry.h"
 #include "schema/run_path.h"
 #include "schema/size_text.h"
@@ -445,8 +446,21 @@ static const char *remove_traces(const struct settings *settings, struct run *ru
     return NULL;
 }
 
-static int merge_run(const struct settings *settings, struct run *run)
+/* The automatic merge does what the run was asked for; whoever merges by hand says it again. */
+static void heed_what(struct settings *settings, const struct run *run)
 {
+    size_t length;
+    const char *what = settings->automatic ? job_record_get(&run->job, "what") : NULL;
+    const char *size = what ? options_value(what, "max-file", &length) : NULL;
+    if (size && settings->world.most_bytes == 0)
+        size_text_read(size, length, &settings->world.most_bytes);
+}
+
+static int merge_run(const struct settings *given, struct run *run)
+{
+    struct settings copy = *given;
+    const struct settings *settings = &copy;
+    heed_what(&copy, run);
     struct outcome *outcome = calloc(1, sizeof(*outcome));
     struct error err;
     if (!outcome) {

@@ -10,7 +10,7 @@
 
 #define WORDS                                                                                      \
     "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
-    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -43,6 +43,8 @@ const char options_help[] =
     "  max-run=SIZE    the bytes (or 500M, 10G, ...) that the traces of a run may take in all;\n"
     "               then calls are counted, no longer recorded; default: 10G\n"
     "  max-trace=SIZE  those of one rank; default: max-run by ranks, but 8M at least\n"
+    "  max-file=SIZE   those of the profile file: a larger one would get statistics only, and\n"
+    "               the traces stay; default: any size\n"
     "Example: mpi-calls,out=profiles/%j\n";
 
 /* A word of the text, as it is shown to the user: cut, and without control characters. */
@@ -91,6 +93,7 @@ enum given {
     GIVEN_START = 64,
     GIVEN_RUN = 128,
     GIVEN_TRACE = 256,
+    GIVEN_FILE = 512,
 };
 
 static int set_out(struct options *options, const char *directory, struct error *err)
@@ -174,7 +177,7 @@ static const struct word {
     {"help", GIVEN_HELP, NULL, NULL},              {"out", GIVEN_OUT, set_out, "DIR"},
     {"merge", GIVEN_MERGE, set_merge, "srun"},     {"polls", GIVEN_POLLS, check_polls, "all"},
     {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_size, "10G"},
-    {"max-trace", GIVEN_TRACE, check_size, "100M"},
+    {"max-trace", GIVEN_TRACE, check_size, "100M"}, {"max-file", GIVEN_FILE, check_size, "4G"},
 };
 
 static const struct word *find_word(const char *text, size_t length)

@@ -114,6 +114,7 @@ static int take(struct settings *settings, const char *word, struct error *err)
         {"out", .path = NULL},
         {"merge", .path = NULL},
         {"max-run", .path = NULL},
+        {"max-file", .path = NULL},
         {"deny-partition", .list = settings->deny_partition},
         {"allow-user", .list = settings->allow_user},
         {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
@@ -137,8 +138,8 @@ static int take(struct settings *settings, const char *word, struct error *err)
     }
     return error_set(err,
                      "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
-                     "registry, default, out, merge, max-run, deny-partition, allow-user, "
-                     "epilog-timeout, epilog-detach, merge-wait, merge-threads",
+                     "registry, default, out, merge, max-run, max-file, deny-partition, "
+                     "allow-user, epilog-timeout, epilog-detach, merge-wait, merge-threads",
                      (int)length, word);
 }
 

@@ -32,10 +32,11 @@ enum {
     KEY_CUT,
     KEY_ALIKE,
     KEY_NOISE,
+    KEY_WHAT,
 };
 
 static struct {
-    const char *directory;
+    const char *directory, *what;
     uint32_t ranks, regions, hosts, missing, cut;
     uint64_t events, noise_ns;
     double offset_ns, drift_ppm, step_ns;
@@ -49,6 +50,7 @@ static const struct argp_option options[] = {
     {"hosts", KEY_HOSTS, "N", 0, "Hosts (2), each with the same number of ranks", 0},
     {"alike", KEY_ALIKE, NULL, 0, "Instead of messages, reductions of REGIONS different sizes", 0},
     {"noise", KEY_NOISE, "NS", 0, "Times between and in calls are up to NS longer, at random", 0},
+    {"what", KEY_WHAT, "WHAT", 0, "What asked for the profile", 0},
     {"offset", KEY_OFFSET, "NS", 0, "Host i's real-time clock is ahead by i * NS", 0},
     {"drift", KEY_DRIFT, "PPM", 0, "Host i's clocks are faster by i * PPM", 0},
     {"step", KEY_STEP, "NS", 0, "Real-time clocks but the first jump by NS in the middle", 0},
@@ -78,6 +80,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_NOISE:
         plan.noise_ns = (uint64_t)value;
+        return 0;
+    case KEY_WHAT:
+        plan.what = argument;
         return 0;
     case KEY_OFFSET:
         plan.offset_ns = value;
@@ -261,6 +266,7 @@ int main(int argc, char **argv)
     struct job_record_text job = {.buffer = buffer, .size = sizeof(buffer)};
     job_record_begin(&job);
     job_record_add(&job, "job", "17.0");
+    job_record_add(&job, "what", plan.what);
     job_record_publish(&job, run, NULL);
     int world = openat(run, "made-up-0", O_RDONLY | O_DIRECTORY);
     for (uint32_t rank = 0; rank + plan.missing < plan.ranks; rank++)

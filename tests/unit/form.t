@@ -90,6 +90,12 @@ ok 'the traces stay' test -d kept/made-up-0
 ok '--auto says it in its one line' exits 0 "$bin/sp-merge" -f --auto --max-file=400K kept
 ok 'with where the traces are' said \
     '^scope-profile: 60 ranks, 30,000 MPI calls -> ./kept.h5; with events it would be larger than max-file: it has statistics only; the traces stay in ./kept$'
+"$bin/make_run" asked -n 60 --events 500 --noise 1000 --what mpi-calls,max-file=400K
+ok 'the run itself may have asked for that' exits 0 "$bin/sp-merge" --auto asked
+ok 'as --auto says' said 'statistics only; the traces stay in ./asked$'
+ok 'and whoever merges by hand did not' exits 0 "$bin/sp-merge" -f asked
+ok 'nothing is said then' said '^sp-merge: 60 ranks, 30,000 MPI calls -> ./asked.h5$'
+ok 'and there are events' bash -c 'h5dump -n asked.h5 | grep -q " /events"'
 merge --max-file=1G ranks -o roomy.h5
 ok 'one that is not too large is as ever' cmp roomy.h5 ranks.h5
 ok 'compressed, more fits' exits 0 "$bin/sp-merge" -f --max-file=400K --compress=9 ranks -o packed.h5

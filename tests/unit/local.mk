@@ -90,7 +90,7 @@ make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
 MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
 	test_labels test_likwid_marker test_skew test_traffic \
-	test_live test_outstanding test_rank_set test_short_name test_line
+	test_live test_outstanding test_progress test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
 test_region_label_SOURCES = tests/unit/test_region_label.c
@@ -129,6 +129,9 @@ test_live_LDADD = libmerge.la $(CRITERION_LIBS)
 test_outstanding_SOURCES = tests/unit/test_outstanding.c preload/pages.c preload/request.c
 test_outstanding_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_outstanding_LDADD = libmerge.la $(CRITERION_LIBS)
+test_progress_SOURCES = tests/unit/test_progress.c
+test_progress_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_progress_LDADD = libmerge.la $(CRITERION_LIBS)
 test_rank_set_SOURCES = tests/unit/test_rank_set.c report/rank_set.c
 test_rank_set_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_rank_set_LDADD = libtrace.la $(CRITERION_LIBS)

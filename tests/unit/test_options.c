@@ -27,7 +27,7 @@ static void refuses(const char *text, const char *message)
     "topology, other; or mpi-calls=all"
 #define WORDS                                                                                      \
     "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "        \
-    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -111,7 +111,7 @@ Test(options, values_are_checked)
     refuses("mpi-calls,start=", "unknown value \"\" of start" WORDS);
     refuses("mpi-calls,start", "start needs a value, for example start=paused");
     refuses("polls=all,start=paused", "nothing to record is asked for: add mpi-calls");
-    takes("mpi-calls,max-run=10G,max-trace=8388608");
+    takes("mpi-calls,max-run=10G,max-trace=8388608,max-file=4G");
     refuses("mpi-calls,max-run=lots",
             "\"lots\" is no size: a number of bytes, or with K, M, G or T behind it");
     refuses("mpi-calls,max-trace=0",
@@ -172,7 +172,8 @@ Test(options, help_names_every_word)
 {
     static const char *const words[] = {
         "mpi-calls", "off",       "help",         "out=DIR",      "merge=srun",    "merge=epilog",
-        "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE"};
+        "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE",
+        "max-file=SIZE"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
 }

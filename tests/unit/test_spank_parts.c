@@ -80,15 +80,16 @@ Test(settings, terms_that_cannot_be_have_no_effect)
 
 Test(settings, words_complete_what_the_user_says)
 {
-    char *words[] = {"default=mpi-calls=all", "out=/scratch/a,b/%u", "merge=off", "max-run=1G"};
+    char *words[] = {"default=mpi-calls=all", "out=/scratch/a,b/%u", "merge=off", "max-run=1G",
+                     "max-file=4G"};
     char what[OPTIONS_TEXT_MAX] = "mpi-calls,merge=srun";
-    settings_read(&settings, 4, words, complain);
+    settings_read(&settings, 5, words, complain);
     cr_expect_str_empty(complaints);
     cr_expect_str_eq(settings.what, "mpi-calls=all");
     settings_complete(&settings, what);
-    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G");
+    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G,max-file=4G");
     settings_complete(&settings, what);
-    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G");
+    cr_expect_str_eq(what, "mpi-calls,merge=srun,out=/scratch/a\\,b/%u,max-run=1G,max-file=4G");
     memset(what, 'x', sizeof what - 1);
     memcpy(what, "mpi-calls,out=/", 15);
     settings_complete(&settings, what);
@@ -128,13 +129,13 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
     cr_expect_str_eq(
         complaints,
         "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, deny-partition, allow-user, epilog-timeout, epilog-detach, "
-        "merge-wait, merge-threads\n"
+        "default, out, merge, max-run, max-file, deny-partition, allow-user, epilog-timeout, "
+        "epilog-detach, merge-wait, merge-threads\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
         "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, deny-partition, allow-user, epilog-timeout, epilog-detach, "
-        "merge-wait, merge-threads\n");
+        "default, out, merge, max-run, max-file, deny-partition, allow-user, epilog-timeout, "
+        "epilog-detach, merge-wait, merge-threads\n");
 }
 
 /* --- commands that change the root ---------------------------------------------------------------
