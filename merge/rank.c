@@ -284,8 +284,10 @@ static int add_traffic(const struct scan *scan, const struct trace_record *recor
     if (record->type == RECORD_EVENT)
         status = traffic_event(traffic, record->stream, &record->event);
     else if (record->type == RECORD_RESOLVE)
-        status = traffic_resolve(traffic, record->stream, record->resolve.source,
-                                 record->resolve.tag);
+        status = traffic_resolve(traffic, record->stream, &record->message);
+    else if (record->type == RECORD_SENDING || record->type == RECORD_RECEIVING)
+        status = traffic_started(traffic, record->stream, record->type == RECORD_SENDING,
+                                 &record->message);
     else if (record->type == RECORD_FAILED)
         status = traffic_failed(traffic, record->stream);
     else if (record->type == RECORD_PAUSE)
@@ -353,6 +355,8 @@ static int add_record(const struct scan *scan, const struct trace_record *record
         extend(scan->rank, record->pause.ticks, record->pause.ticks);
         return 0;
     case RECORD_RESOLVE:
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
     case RECORD_COMPLETION:
     case RECORD_FAILED:
         break;

@@ -336,13 +336,15 @@ static void print_polls(struct dump *dump, uint32_t stream, const struct trace_p
     }
 }
 
-static void print_resolve(uint32_t stream, const struct trace_record *record)
+static void print_message(uint32_t stream, const struct trace_record *record)
 {
-    print_note(stream, "received");
-    if (record->resolve.index >= 0)
-        printf("request %" PRId64 " ", record->resolve.index);
-    printf("source %" PRId64 " tag %" PRId64 " bytes %" PRId64 "\n", record->resolve.source,
-           record->resolve.tag, record->resolve.bytes);
+    const struct trace_message *message = &record->message;
+    bool sends = record->type == RECORD_SENDING;
+    print_note(stream, sends ? "sends" : record->type == RECORD_RESOLVE ? "received" : "receives");
+    if (message->index >= 0)
+        printf("request %" PRId64 " ", message->index);
+    printf("%s %" PRId64 " tag %" PRId64 " bytes %" PRId64 "\n", sends ? "dest" : "source",
+           message->peer, message->tag, message->bytes);
 }
 
 static void print_pause(struct dump *dump, const struct trace_record *record)
@@ -379,7 +381,9 @@ static void print_record(struct dump *dump, const struct trace_record *record)
         print_sync(dump, stream, &record->sync);
         return;
     case RECORD_RESOLVE:
-        print_resolve(stream, record);
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
+        print_message(stream, record);
         return;
     case RECORD_COMPLETION:
         print_note(stream, "completed");

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESOLVED_MAX = 4096, SLOTS_MIN = 64 }; /* wildcard receives that one call finished */
+enum {
+    MESSAGES_MAX = 4096, /* wildcard receives that one call finished, or what it started */
+    SLOTS_MIN = 64,
+};
 
 /* What a call of some signature does. */
 struct meaning {
@@ -14,7 +17,7 @@ struct meaning {
     bool posts;     /* begins receives */
     bool completes; /* requests */
     bool cancels;
-    bool starts_many;     /* sends that are not told apart */
+    bool starts_many;     /* persistent requests */
     uint64_t requests;    /* how many receives it begins or completes */
     size_t sends_to;      /* channels; SIZE_MAX: none that is known */
     size_t receives_from; /* likewise */
@@ -27,9 +30,10 @@ struct traffic_stream {
     size_t count, room;
     bool has_failed; /* the next call */
     struct {
-        int64_t source, tag;
-    } * resolved; /* receives that the next call finished */
-    size_t resolved_count, resolved_room;
+        enum channel_use use;
+        int64_t peer, tag;
+    } * messages; /* of wildcard receives that the next call finished, or of what it started */
+    size_t message_count, message_room;
 };
 
 /* --- channels --------------------------------------------------------------------------------- */
@@ -325,12 +329,12 @@ static int find_messages(struct traffic *traffic, const struct traffic_call *cal
                              .peer = call->signature->peer,
                              .tag = call->signature->tag};
     const char *name = call->operation->name, *request = call->request ? call->request : "";
-    bool is_start = strcmp(name, "start") == 0;
+    bool is_start = strcmp(name, "start") == 0, is_startall = strcmp(name, "startall") == 0;
     if ((is_send(name) || (is_start && is_send_init(request))) &&
         get_channel(traffic, &wanted, &meaning->sends_to) < 0)
         return -1;
     const char *receive =
-        is_start || meaning->starts_many || meaning->completes || meaning->cancels ? request : name;
+        is_start || is_startall || meaning->completes || meaning->cancels ? request : name;
     /* What an isendrecv got is told when it completes. */
     if (!is_receive(receive) || strncmp(receive, "isendrecv", 9) == 0)
         return 0;
@@ -409,18 +413,31 @@ void traffic_paused(struct traffic *traffic)
     traffic->has_paused = true;
 }
 
-int traffic_resolve(struct traffic *traffic, uint32_t stream, int64_t source, int64_t tag)
+static int add_message(struct traffic *traffic, uint32_t stream, enum channel_use use,
+                       const struct trace_message *message)
 {
     struct traffic_stream *s = get_stream(traffic, stream);
     if (!s)
         return -1;
-    if (s->resolved_count == RESOLVED_MAX)
+    if (s->message_count == MESSAGES_MAX)
         return 0;
-    if (grow(&s->resolved, &s->resolved_room, s->resolved_count, sizeof(*s->resolved)) < 0)
+    if (grow(&s->messages, &s->message_room, s->message_count, sizeof(*s->messages)) < 0)
         return -1;
-    s->resolved[s->resolved_count].source = source;
-    s->resolved[s->resolved_count++].tag = tag;
+    s->messages[s->message_count].use = use;
+    s->messages[s->message_count].peer = message->peer;
+    s->messages[s->message_count++].tag = message->tag;
     return 0;
+}
+
+int traffic_resolve(struct traffic *traffic, uint32_t stream, const struct trace_message *message)
+{
+    return add_message(traffic, stream, CHANNEL_RECEIVES, message);
+}
+
+int traffic_started(struct traffic *traffic, uint32_t stream, bool is_send,
+                    const struct trace_message *message)
+{
+    return add_message(traffic, stream, is_send ? CHANNEL_SENDS : CHANNEL_RECEIVES, message);
 }
 
 /* Receives that several threads begin and complete are not followed. */
@@ -433,20 +450,21 @@ static bool is_followed(struct traffic *traffic, uint32_t stream)
     return !traffic->is_unsure;
 }
 
-static int post(struct traffic *traffic, uint32_t stream, const struct meaning *meaning)
+/* So many receives were begun; number: of their channel, SIZE_MAX if that is not known. */
+static int post(struct traffic *traffic, uint32_t stream, size_t number, uint64_t requests)
 {
     if (!is_followed(traffic, stream))
         return 0;
-    traffic->outstanding += meaning->requests;
-    if (meaning->receives_from == SIZE_MAX)
+    traffic->outstanding += requests;
+    if (number == SIZE_MAX)
         return 0;
-    struct channel *channel = &traffic->channels[meaning->receives_from];
-    channel->posted += meaning->requests;
+    struct channel *channel = &traffic->channels[number];
+    channel->posted += requests;
     if (grow(&traffic->waiting, &traffic->waiting_room, traffic->waiting_count,
              sizeof(*traffic->waiting)) < 0)
         return -1;
     if (!channel->is_waiting)
-        traffic->waiting[traffic->waiting_count++] = meaning->receives_from;
+        traffic->waiting[traffic->waiting_count++] = number;
     channel->is_waiting = true;
     return 0;
 }
@@ -490,24 +508,39 @@ static int finish_requests(struct traffic *traffic, uint32_t stream, const struc
     return traffic->outstanding == 0 ? complete_all(traffic, stream, end) : 0;
 }
 
-/* Wildcard receives are in the channel from which they got something. */
-static int count_resolved(struct traffic *traffic, uint32_t stream, const struct meaning *meaning,
-                          uint64_t end)
+/* What was told of the messages of a call. Wildcard receives that it finished are in the channel from
+ * which they got something. */
+static int take_messages(struct traffic *traffic, uint32_t stream, const struct meaning *meaning,
+                         const struct trace_event *event)
 {
     struct traffic_stream *s = &traffic->streams[stream];
-    for (size_t i = 0; i < s->resolved_count; i++) {
+    for (size_t i = 0; i < s->message_count; i++) {
         size_t number;
-        const struct channel wanted = {.use = CHANNEL_RECEIVES,
+        const struct channel wanted = {.use = s->messages[i].use,
                                        .communicator = meaning->communicator,
-                                       .peer = s->resolved[i].source,
-                                       .tag = (int32_t)s->resolved[i].tag};
-        if (s->resolved[i].tag > INT32_MAX)
-            continue;
+                                       .peer = s->messages[i].peer,
+                                       .tag = (int32_t)s->messages[i].tag};
+        bool begins = meaning->posts && wanted.use == CHANNEL_RECEIVES;
         if (get_channel(traffic, &wanted, &number) < 0 ||
-            count(traffic, number, stream, 0, end) < 0)
+            (begins ? post(traffic, stream, number, 1)
+                    : count(traffic, number, stream, event->start, event->end)) < 0)
             return -1;
     }
     return 0;
+}
+
+/* What is started together is told one by one, if at all: then it may be anything. */
+static int start_many(struct traffic *traffic, uint32_t stream, const struct meaning *meaning,
+                      const struct trace_event *event, bool has_failed)
+{
+    size_t told = traffic->streams[stream].message_count;
+    bool is_told = told > 0 && told < MESSAGES_MAX;
+    if (!is_told || has_failed)
+        traffic->misses_sends = true;
+    if (has_failed)
+        return 0;
+    return is_told ? take_messages(traffic, stream, meaning, event)
+                   : post(traffic, stream, meaning->receives_from, meaning->requests);
 }
 
 /* A receive that is cancelled may complete without a message. */
@@ -527,7 +560,7 @@ static int take_call(struct traffic *traffic, uint32_t stream, const struct mean
     if (meaning->cancels)
         cancel(traffic, meaning);
     if (meaning->starts_many)
-        traffic->misses_sends = true;
+        return start_many(traffic, stream, meaning, event, has_failed);
     if (count(traffic, meaning->sends_to, stream, start, end) < 0)
         return -1;
     if (meaning->collective != SIZE_MAX && has_failed)
@@ -537,12 +570,12 @@ static int take_call(struct traffic *traffic, uint32_t stream, const struct mean
     if (has_failed) /* what it received is not known: nothing, perhaps */
         return 0;
     if ((meaning->receives || meaning->completes) &&
-        count_resolved(traffic, stream, meaning, end) < 0)
+        take_messages(traffic, stream, meaning, event) < 0)
         return -1;
     if (meaning->receives)
         return count(traffic, meaning->receives_from, stream, start, end);
     if (meaning->posts)
-        return post(traffic, stream, meaning);
+        return post(traffic, stream, meaning->receives_from, meaning->requests);
     return meaning->completes ? finish_requests(traffic, stream, meaning, end) : 0;
 }
 
@@ -556,7 +589,7 @@ int traffic_event(struct traffic *traffic, uint32_t stream, const struct trace_e
     bool has_failed = s->has_failed;
     s->has_failed = false;
     int status = meaning ? take_call(traffic, stream, meaning, event, has_failed) : 0;
-    s->resolved_count = 0;
+    s->message_count = 0;
     return status;
 }
 
@@ -568,7 +601,7 @@ void traffic_release(struct traffic *traffic)
     }
     for (size_t i = 0; i < traffic->stream_count; i++) {
         free(traffic->streams[i].meanings);
-        free(traffic->streams[i].resolved);
+        free(traffic->streams[i].messages);
     }
     free(traffic->channels);
     free(traffic->slots);

@@ -81,7 +81,9 @@ int traffic_signature(struct traffic *traffic, uint32_t stream, uint32_t id,
 
 /* Takes a call, with what was told of it before. */
 int traffic_event(struct traffic *traffic, uint32_t stream, const struct trace_event *event);
-int traffic_resolve(struct traffic *traffic, uint32_t stream, int64_t source, int64_t tag);
+int traffic_resolve(struct traffic *traffic, uint32_t stream, const struct trace_message *message);
+int traffic_started(struct traffic *traffic, uint32_t stream, bool is_send,
+                    const struct trace_message *message);
 int traffic_failed(struct traffic *traffic, uint32_t stream);
 
 /* From here on calls may be missing. */

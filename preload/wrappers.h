@@ -487,8 +487,11 @@ static inline void communicator_named(struct call *call, int result, MPI_Comm co
 /* What a receive that names no source or no tag got. */
 static void resolve(struct recorder_thread *thread, const MPI_Status *status, int index)
 {
-    trace_stream_resolve(&thread->stream, translated(status->MPI_SOURCE), status->MPI_TAG,
-                         status_bytes(status), index);
+    const struct trace_message message = {.peer = translated(status->MPI_SOURCE),
+                                          .tag = status->MPI_TAG,
+                                          .bytes = status_bytes(status),
+                                          .index = index};
+    trace_stream_resolve(&thread->stream, &message);
 }
 
 /* The same for one that may have been cancelled: nothing came to it then. */
@@ -708,6 +711,34 @@ static int completion_forget(struct completion *completion, const struct call *c
     return received;
 }
 
+/* What several requests have in common does not tell how many messages go where. */
+static void tell_started(const struct completion *completion, const struct call *call,
+                         const struct trace_signature *signature)
+{
+    if (signature->communicator < 0)
+        return;
+    for (int i = 0; i < completion->count; i++) {
+        const MPI_Request *request = &completion->array[i];
+        const struct request_origin *origin =
+            request_origin(request_look(HANDLE(*request), request));
+        const struct trace_message message = {
+            .peer = origin->peer, .tag = origin->tag, .bytes = origin->bytes, .index = i};
+        switch (origin->operation ? (origin->operation - 1) / 2 : FUNCTION_COUNT) {
+        case FUNCTION_MPI_Send_init:
+        case FUNCTION_MPI_Bsend_init:
+        case FUNCTION_MPI_Ssend_init:
+        case FUNCTION_MPI_Rsend_init:
+            trace_stream_started(&call->thread->stream, true, &message);
+            break;
+        case FUNCTION_MPI_Recv_init:
+            trace_stream_started(&call->thread->stream, false, &message);
+            break;
+        default: /* others are in no order with these */
+            break;
+        }
+    }
+}
+
 /* The same, and records it. polls: the call does not wait. */
 static void completion_end(struct completion *completion, struct call *call,
                            struct trace_signature *signature, int result, int done,
@@ -729,6 +760,8 @@ static void completion_end(struct completion *completion, struct call *call,
         fail(call->thread, result);
     if (done > 0 && indices)
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
+    if (signature->operation == OPERATION(FUNCTION_MPI_Startall))
+        tell_started(completion, call, signature);
     if (completion->count != 1 && done != 0) {
         signature->received = received;
         call_relabel(call, signature);

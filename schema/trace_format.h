@@ -10,7 +10,7 @@
 
 enum {
     TRACE_MAJOR = 3, /* a reader refuses another major version */
-    TRACE_MINOR = 0, /* and skips what a newer minor version adds */
+    TRACE_MINOR = 1, /* and skips what a newer minor version adds */
     TRACE_BYTE_ORDER = 0x01020304,
 
     TRACE_PAGE = 4096,
@@ -214,9 +214,8 @@ enum trace_tag {
     TRACE_TAG_COMMUNICATOR = 3, /* see struct trace_communicator */
     TRACE_TAG_BACK = 4, /* varint n: the previous event's end counts as n ticks earlier (the end
                            of an enclosing call is written after the calls it encloses) */
-    TRACE_TAG_RESOLVE =
-        5, /* zigzag source, tag, bytes: what a wildcard receive got that the next event finished;
-              varint its index in the event's array of requests, left out where there is none */
+    TRACE_TAG_RESOLVE = 5,      /* struct trace_message: what a wildcard receive got that the next
+                                   event finished */
     TRACE_TAG_SYNC = 6, /* ticks (8 bytes), monotonic (8), realtime (8) */
     TRACE_TAG_COMPLETION = 7, /* varint indices of the requests that the next event finished */
     TRACE_TAG_NAME = 8,       /* varint communicator id, its name: the rest of the payload */
@@ -227,6 +226,9 @@ enum trace_tag {
     TRACE_TAG_FAILED = 11,    /* varint error class: the call of the next event returned an error, or
                                  was left without returning: TRACE_FAILED_LEFT */
     TRACE_TAG_PAUSE = 12,     /* varint 1 paused, 0 resumed; varint ticks */
+    TRACE_TAG_SENDING = 13,   /* struct trace_message: a persistent send that the next event started,
+                                 perhaps with others; all of them are told, or none */
+    TRACE_TAG_RECEIVING = 14, /* the same of a persistent receive */
     TRACE_TAG_EVENT = 16
 };
 
@@ -236,6 +238,14 @@ enum {
     TRACE_RECORD_MAX = 3 * 9 + 16
 };                            /* room an event needs, headroom of the last varint included */
 enum { TRACE_NAME_MAX = 64 }; /* bytes of an operation's name */
+
+/* A message that one of several requests stands for. In the trace: zigzag peer, tag, bytes; varint
+ * index, left out where there is none. */
+struct trace_message {
+    int64_t peer; /* the rank at the other side */
+    int64_t tag, bytes;
+    int64_t index; /* of the request in the event's array; -1: it has none */
+};
 
 /* The payloads of TRACE_TAG_POLLS and TRACE_TAG_POLLED as they lie in the trace, unaligned. They are
  * the only ones that change after they were committed, each member by one store, and a reader makes

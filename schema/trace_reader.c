@@ -692,20 +692,20 @@ static bool read_completion(struct trace_reader *reader, const unsigned char *p,
     return true;
 }
 
-static bool read_resolve(const unsigned char *p, const unsigned char *end,
-                         struct trace_record *record)
+static bool read_message(const unsigned char *p, const unsigned char *end,
+                         struct trace_message *message)
 {
     uint64_t index;
-    if (!get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.source) ||
-        !get_signed(&p, end, INT32_MIN, INT32_MAX, &record->resolve.tag) ||
-        !get_signed(&p, end, -1, INT64_MAX, &record->resolve.bytes))
+    if (!get_signed(&p, end, INT32_MIN, INT32_MAX, &message->peer) ||
+        !get_signed(&p, end, INT32_MIN, INT32_MAX, &message->tag) ||
+        !get_signed(&p, end, -1, INT64_MAX, &message->bytes))
         return false;
-    record->resolve.index = -1;
+    message->index = -1;
     if (p == end)
         return true;
     if (!get_unsigned(&p, end, INT32_MAX, &index))
         return false;
-    record->resolve.index = (int64_t)index;
+    message->index = (int64_t)index;
     return true;
 }
 
@@ -768,8 +768,12 @@ static int read_control(struct trace_reader *reader, uint64_t tag, const unsigne
         stream->previous_end -= back;
         return 0;
     case TRACE_TAG_RESOLVE:
-        record->type = RECORD_RESOLVE;
-        return read_resolve(p, end, record) ? 1 : -1;
+    case TRACE_TAG_SENDING:
+    case TRACE_TAG_RECEIVING:
+        record->type = tag == TRACE_TAG_RESOLVE   ? RECORD_RESOLVE
+                       : tag == TRACE_TAG_SENDING ? RECORD_SENDING
+                                                  : RECORD_RECEIVING;
+        return read_message(p, end, &record->message) ? 1 : -1;
     case TRACE_TAG_SYNC:
         if ((size_t)(end - p) < sizeof record->sync)
             return -1;
@@ -954,6 +958,8 @@ static bool is_wanted(const struct trace_reader *reader, uint64_t tag)
     case TRACE_TAG_PAUSE:
         return true;
     case TRACE_TAG_RESOLVE:
+    case TRACE_TAG_SENDING:
+    case TRACE_TAG_RECEIVING:
     case TRACE_TAG_COMPLETION:
     case TRACE_TAG_FAILED:
     case TRACE_TAG_POLLS:

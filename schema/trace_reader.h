@@ -30,7 +30,9 @@ enum record_type {
     RECORD_SIGNATURE,    /* a new signature of this stream: .signature_id */
     RECORD_COMMUNICATOR, /* .communicator; its runs are valid until the next call */
     RECORD_SYNC,         /* .sync */
-    RECORD_RESOLVE,      /* .resolve */
+    RECORD_RESOLVE,      /* .message: received */
+    RECORD_SENDING,      /* .message: to be sent */
+    RECORD_RECEIVING,    /* .message: to be received */
     RECORD_COMPLETION,   /* .completion; valid until the next call */
     RECORD_NAME,         /* .name; valid until the next call */
     RECORD_FAILED,       /* .error_class: the stream's next call (or run of polls) failed */
@@ -63,10 +65,7 @@ struct trace_record {
         struct trace_communicator communicator;
         struct trace_sync sync;
         const struct trace_window *window;
-        struct {
-            int64_t source, tag, bytes;
-            int64_t index; /* of the request in the event's array; -1: there is none */
-        } resolve;
+        struct trace_message message;
         struct {
             const uint32_t *indices;
             size_t count;
@@ -116,7 +115,7 @@ size_t trace_reader_events(struct trace_reader *reader, struct trace_event *even
                            uint32_t *stream);
 
 /* From now on trace_reader_next passes over events, runs of polls and what is told of single calls
- * (RECORD_RESOLVE, _COMPLETION, _FAILED), several times as fast: what is left defines something, or
+ * (RECORD_RESOLVE, _SENDING, _RECEIVING, _COMPLETION, _FAILED), several times as fast: what is left defines something, or
  * tells times. */
 void trace_reader_pass_events(struct trace_reader *reader);
 

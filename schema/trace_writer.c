@@ -683,17 +683,28 @@ void trace_stream_sync(struct trace_stream *stream)
         put_control(stream, TRACE_TAG_SYNC, payload, sizeof payload);
 }
 
-void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes,
-                          int index)
+static void put_message(struct trace_stream *stream, enum trace_tag tag,
+                        const struct trace_message *message)
 {
     unsigned char payload[CONTROL_MAX];
-    unsigned char *p = varint_put(payload, zigzag_encode(source));
-    p = varint_put(p, zigzag_encode(tag));
-    p = varint_put(p, zigzag_encode(bytes));
-    if (index >= 0)
-        p = varint_put(p, (uint32_t)index);
+    unsigned char *p = varint_put(payload, zigzag_encode(message->peer));
+    p = varint_put(p, zigzag_encode(message->tag));
+    p = varint_put(p, zigzag_encode(message->bytes));
+    if (message->index >= 0)
+        p = varint_put(p, (uint64_t)message->index);
     if (room_for(stream, sizeof payload))
-        put_control(stream, TRACE_TAG_RESOLVE, payload, (size_t)(p - payload));
+        put_control(stream, tag, payload, (size_t)(p - payload));
+}
+
+void trace_stream_resolve(struct trace_stream *stream, const struct trace_message *message)
+{
+    put_message(stream, TRACE_TAG_RESOLVE, message);
+}
+
+void trace_stream_started(struct trace_stream *stream, bool is_send,
+                          const struct trace_message *message)
+{
+    put_message(stream, is_send ? TRACE_TAG_SENDING : TRACE_TAG_RECEIVING, message);
 }
 
 void trace_stream_name(struct trace_stream *stream, uint32_t communicator, const char *name)

@@ -157,10 +157,12 @@ void trace_stream_sync(struct trace_stream *stream);
  * not mapped. */
 void trace_stream_sync_state(struct trace_stream *stream);
 
-/* Writes what a wildcard receive that the next event finishes really got; index: of its request in
- * the call's array, -1 if it has none. */
-void trace_stream_resolve(struct trace_stream *stream, int64_t source, int64_t tag, int64_t bytes,
-                          int index);
+/* Writes what a wildcard receive that the next event finishes really got. */
+void trace_stream_resolve(struct trace_stream *stream, const struct trace_message *message);
+
+/* Writes a persistent send or receive that the next event starts. */
+void trace_stream_started(struct trace_stream *stream, bool is_send,
+                          const struct trace_message *message);
 
 /* Says that the call of the next event returned an error of this class. */
 void trace_stream_failed(struct trace_stream *stream, int error_class);

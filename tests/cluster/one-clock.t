@@ -4,7 +4,7 @@
 # clock that is wrong by 5 ms, drifts by 50 ppm and jumps. The truth is known, for both hosts are in
 # fact one machine with one clock.
 . "$(dirname "$0")/scenario.sh"
-plan 18
+plan 24
 fresh_directory
 shift_clock=${top_builddir:?set by contrib/run-tests.sh}/shift_clock
 
@@ -53,4 +53,18 @@ print(*(attributes["scope_profile_clock" + name] for name in ("", "_violations_a
       attributes["scope_profile_clock_messages"] > 1000,
       *file["scope_profile/hosts/ranks"])' messages.h5)" "messages 0 True True 1 1" \
         "$mpi: the file tells what was found"
+
+    rm -rf ./scope-profile-* shifted ./*.h5
+    run srun -N2 -n2 --mpi="${launcher[$mpi]}" --scope-profile=mpi-calls,merge=off \
+        ./neighbours 1500 persistent
+    in_work cp -r scope-profile-*.0 shifted
+    in_work "$shift_clock" 5e6 50 -3e6 shifted/*/rank-000001.sptrace
+    run sp-merge --clock=realtime scope-profile-*.0 -o truth.h5
+    is "$status" 0 "$mpi: a program with nothing but persistent requests"
+    run sp-merge -v shifted -o messages.h5
+    like "$err" "clocks of 2 hosts: corrected by up to 5\\.[0-9] ms by 6000 messages" \
+        "$mpi: every message that MPI_Startall sent is matched"
+    wrong=$(order messages.h5 truth.h5 | tail -n 1)
+    diag "$mpi: clocks are wrong by up to $wrong us"
+    passes "$mpi: no event is 20 us from where it was" awk "BEGIN { exit !($wrong < 20) }"
 done

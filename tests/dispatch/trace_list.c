@@ -86,13 +86,18 @@ static void tell(const struct trace_record *record)
     char *end = told + length;
     if (record->type == RECORD_FAILED)
         snprintf(end, sizeof told - length, " failed %d", record->error_class);
-    if (record->type != RECORD_RESOLVE)
+    if (record->type != RECORD_RESOLVE && record->type != RECORD_SENDING &&
+        record->type != RECORD_RECEIVING)
         return;
-    length += (size_t)snprintf(end, sizeof told - length, " resolved %lld %lld %lld",
-                               (long long)record->resolve.source, (long long)record->resolve.tag,
-                               (long long)record->resolve.bytes);
-    if (record->resolve.index >= 0)
-        snprintf(told + length, sizeof told - length, " %lld", (long long)record->resolve.index);
+    const struct trace_message *message = &record->message;
+    length += (size_t)snprintf(end, sizeof told - length, " %s %lld %lld %lld",
+                               record->type == RECORD_RESOLVE   ? "resolved"
+                               : record->type == RECORD_SENDING ? "sending"
+                                                                : "receiving",
+                               (long long)message->peer, (long long)message->tag,
+                               (long long)message->bytes);
+    if (message->index >= 0)
+        snprintf(told + length, sizeof told - length, " %lld", (long long)message->index);
 }
 
 static void label(const struct trace_record *record)

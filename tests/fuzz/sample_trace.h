@@ -126,6 +126,7 @@ static inline void sample_item(struct trace_stream *streams, unsigned item,
                                               .handle = 0x44000000,
                                               .run_count = 3,
                                               .runs = runs};
+    struct trace_message message;
     if (step == SAMPLE_TURN) { /* the rest of the window stays empty */
         trace_stream_turn(stream, 0);
         return;
@@ -152,8 +153,12 @@ static inline void sample_item(struct trace_stream *streams, unsigned item,
         trace_stream_communicator(stream, &communicator);
         break;
     case 2:
-        trace_stream_resolve(stream, step, -1, INT64_C(1) << step % 60,
-                             step % 2 ? (int)step * 1000 : -1);
+        message = (struct trace_message){step, -1, INT64_C(1) << step % 60,
+                                         step % 2 ? step * INT64_C(1000) : -1};
+        if (step % 3 == 0)
+            trace_stream_resolve(stream, &message);
+        else
+            trace_stream_started(stream, step % 3 == 1, &message);
         break;
     case 3:
         trace_stream_completion(stream, indices, 4);
@@ -360,7 +365,9 @@ static inline uint64_t digest_record(const struct trace_reader *reader,
     case RECORD_SYNC:
         return digest_bytes(digest, &record->sync, sizeof record->sync);
     case RECORD_RESOLVE:
-        return digest_bytes(digest, &record->resolve, sizeof record->resolve);
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
+        return digest_bytes(digest, &record->message, sizeof record->message);
     case RECORD_COMPLETION:
         return digest_bytes(digest, record->completion.indices,
                             record->completion.count * sizeof(uint32_t));

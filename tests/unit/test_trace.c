@@ -190,15 +190,15 @@ static void draw_name(struct script *script, struct expected *e)
 /* Draws one of the records that are smaller than most. */
 static void draw_small(struct script *script, struct expected *e)
 {
-    static const enum record_type types[] = {RECORD_RESOLVE, RECORD_NAME, RECORD_FAILED,
-                                             RECORD_PAUSE};
+    static const enum record_type types[] = {RECORD_RESOLVE, RECORD_SENDING, RECORD_RECEIVING,
+                                             RECORD_NAME, RECORD_FAILED, RECORD_PAUSE};
     struct random *r = &script->random;
-    e->record.type = types[draw(r, 4)];
-    if (e->record.type == RECORD_RESOLVE) {
-        e->record.resolve.source = (int64_t)draw_wide(r, 31) - 3;
-        e->record.resolve.tag = (int64_t)draw_wide(r, 31) - 1;
-        e->record.resolve.bytes = (int64_t)draw_wide(r, 62) - 1;
-        e->record.resolve.index = draw(r, 2) ? (int64_t)draw_wide(r, 31) : -1;
+    e->record.type = types[draw(r, sizeof types / sizeof *types)];
+    if (e->record.type <= RECORD_RECEIVING && e->record.type >= RECORD_RESOLVE) {
+        e->record.message.peer = (int64_t)draw_wide(r, 31) - 3;
+        e->record.message.tag = (int64_t)draw_wide(r, 31) - 1;
+        e->record.message.bytes = (int64_t)draw_wide(r, 62) - 1;
+        e->record.message.index = draw(r, 2) ? (int64_t)draw_wide(r, 31) : -1;
     } else if (e->record.type == RECORD_NAME) {
         draw_name(script, e);
     } else if (e->record.type == RECORD_FAILED) {
@@ -257,8 +257,11 @@ static void put(struct trace_stream *stream, const struct expected *e)
         trace_stream_sync(stream);
         break;
     case RECORD_RESOLVE:
-        trace_stream_resolve(stream, record->resolve.source, record->resolve.tag,
-                             record->resolve.bytes, (int)record->resolve.index);
+        trace_stream_resolve(stream, &record->message);
+        break;
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
+        trace_stream_started(stream, record->type == RECORD_SENDING, &record->message);
         break;
     case RECORD_COMPLETION:
         trace_stream_completion(stream, (const int *)e->indices, record->completion.count);
@@ -333,10 +336,12 @@ static void same(const struct trace_reader *reader, const struct trace_record *g
         cr_assert_eq(got->sync.realtime_ns, -(int64_t)got->sync.ticks);
         break;
     case RECORD_RESOLVE:
-        cr_assert(got->resolve.source == e->record.resolve.source &&
-                  got->resolve.tag == e->record.resolve.tag &&
-                  got->resolve.bytes == e->record.resolve.bytes &&
-                  got->resolve.index == e->record.resolve.index);
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
+        cr_assert(got->message.peer == e->record.message.peer &&
+                  got->message.tag == e->record.message.tag &&
+                  got->message.bytes == e->record.message.bytes &&
+                  got->message.index == e->record.message.index);
         break;
     case RECORD_COMPLETION:
         cr_assert_eq(got->completion.count, e->record.completion.count);

@@ -170,7 +170,9 @@ static void write_much(struct trace_stream *stream)
         if (i % 1000 == 0)
             sends = define(stream, "send", i);
         if (i % 100 == 1)
-            trace_stream_resolve(stream, 1, 2, 3, -1);
+            trace_stream_resolve(stream, &(struct trace_message){1, 2, 3, -1});
+        if (i % 100 == 6)
+            trace_stream_started(stream, i % 200 == 6, &(struct trace_message){1, 2, 3, 4});
         if (i % 100 == 2)
             trace_stream_completion(stream, indices, 2);
         if (i % 100 == 3)
@@ -193,6 +195,8 @@ static bool is_passed_over(enum record_type type)
     case RECORD_EVENT:
     case RECORD_POLLS:
     case RECORD_RESOLVE:
+    case RECORD_SENDING:
+    case RECORD_RECEIVING:
     case RECORD_COMPLETION:
     case RECORD_FAILED:
         return true;

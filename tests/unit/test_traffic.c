@@ -136,10 +136,10 @@ Test(traffic, waiting_for_some_completes_none_that_is_not_known)
 Test(traffic, wildcards_count_where_their_message_came_from)
 {
     call(0, message("irecv", PEER_NONE), 10, 11);
-    traffic_resolve(&traffic, 0, 2, TAG);
+    traffic_resolve(&traffic, 0, &(struct trace_message){.peer = 2, .tag = TAG});
     call(0, wait_for("wait", "irecv", -1, -1), 20, 30);
     cr_expect_eq(receives(2), 1);
-    traffic_resolve(&traffic, 0, 3, TAG);
+    traffic_resolve(&traffic, 0, &(struct trace_message){.peer = 3, .tag = TAG});
     call(0, message("probe", PEER_NONE), 40, 41);
     call(0, message("recv", 2), 50, 51);
     cr_expect_eq(receives(3), 0);
@@ -190,6 +190,11 @@ Test(traffic, nothing_counts_after_a_pause)
     cr_expect_eq(sends(2), 0);
 }
 
+static void start(bool is_send, int peer)
+{
+    traffic_started(&traffic, 0, is_send, &(struct trace_message){.peer = peer, .tag = TAG});
+}
+
 Test(traffic, sends_that_are_started_with_others_end_the_count_of_sends)
 {
     call(0, (struct spec){"start", "send_init", KIND_POINT_TO_POINT, 1, TAG, -1, -1, -1, 8}, 1, 2);
@@ -199,6 +204,32 @@ Test(traffic, sends_that_are_started_with_others_end_the_count_of_sends)
     call(0, message("send", 2), 7, 8);
     cr_expect_eq(sends(1), 1);
     cr_expect_eq(sends(2), 0);
+}
+
+Test(traffic, what_is_started_with_others_counts_where_it_is_told)
+{
+    struct spec startall = {"startall", "mixed", KIND_POINT_TO_POINT, -1, -1, -1, 2, -1, 8};
+    start(true, 1);
+    start(false, 3);
+    start(true, 2);
+    start(false, PEER_NONE);
+    start(true, 2);
+    call(0, startall, 3, 4);
+    call(0, message("send", 1), 5, 6);
+    cr_expect_eq(sends(1), 2);
+    cr_expect_eq(sends(2), 2);
+    cr_expect_eq(find(CHANNEL_SENDS, 2)->starts[1], 3);
+    cr_expect_eq(receives(3), 0);
+    traffic_resolve(&traffic, 0, &(struct trace_message){.peer = 4, .tag = TAG});
+    call(0, wait_for("waitall", "mixed", -1, 2), 7, 8);
+    cr_expect_eq(receives(3), 1);
+    cr_expect_eq(receives(4), 1);
+    cr_expect_eq(find(CHANNEL_RECEIVES, 3)->ends[0], 8);
+
+    start(true, 1);
+    traffic_failed(&traffic, 0); /* some may not have been started */
+    call(0, startall, 9, 10);
+    cr_expect_eq(sends(1), 2);
 }
 
 Test(traffic, collectives_are_told_apart_by_name_and_root)

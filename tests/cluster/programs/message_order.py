@@ -35,10 +35,10 @@ def messages(calls):
             received = calls.get((SENDS[operation], peer, at, tag), [])
             yield from ((start, end) for (start, _), (_, end) in zip(times, received))
     for operation in ("allreduce", "barrier"):
-        ranks = [calls[operation, rank, -1, -1] for rank in range(size)]
+        ranks = [calls.get((operation, rank, -1, -1), []) for rank in range(size)]
         for together in zip(*ranks):
             yield max(start for start, _ in together), min(end for _, end in together)
-    for number, (start, _) in enumerate(calls["bcast", 0, -1, -1]):
+    for number, (start, _) in enumerate(calls.get(("bcast", 0, -1, -1), [])):
         for rank in range(1, size):
             yield start, calls["bcast", rank, -1, -1][number][1]
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages and collectives of many kinds between neighbours in a ring, for SECONDS: between any two
- * of them that follow one another, one tag for each kind. */
+/* neighbours SECONDS: messages and collectives of many kinds between neighbours in a ring, between any
+ * two of them that follow one another, one tag for each kind; neighbours STEPS persistent: messages
+ * by persistent requests that are started together, and nothing else. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { CELLS = 100, HALO = 1, PAIR = 2, SHIFT = 3, ANY = 4, LATE = 5 };
@@ -56,15 +58,26 @@ static void be_irregular(int step, MPI_Request *late)
     }
 }
 
-int main(int argc, char **argv)
+static void exchange_persistent(int steps)
 {
-    double cells[CELLS] = {0}, sum, seconds = argc > 1 ? atof(argv[1]) : 1;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    left = (rank + size - 1) % size;
-    right = (rank + 1) % size;
-    double start = MPI_Wtime();
+    double in[2], out[2] = {1, 2};
+    MPI_Request requests[4];
+    MPI_Recv_init(&in[0], 1, MPI_DOUBLE, left, HALO, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(&out[0], 1, MPI_DOUBLE, left, PAIR, MPI_COMM_WORLD, &requests[1]);
+    MPI_Recv_init(&in[1], 1, MPI_DOUBLE, right, PAIR, MPI_COMM_WORLD, &requests[2]);
+    MPI_Send_init(&out[1], 1, MPI_DOUBLE, right, HALO, MPI_COMM_WORLD, &requests[3]);
+    while (steps-- > 0) {
+        compute(0.001);
+        MPI_Startall(4, requests);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < 4; i++)
+        MPI_Request_free(&requests[i]);
+}
+
+static void exchange_all_kinds(double seconds)
+{
+    double cells[CELLS] = {0}, sum, start = MPI_Wtime();
     MPI_Request late = MPI_REQUEST_NULL;
     for (int step = 0, go_on = 1; go_on; step++) {
         compute(0.001);
@@ -86,6 +99,19 @@ int main(int argc, char **argv)
         MPI_Send(&rank, 1, MPI_INT, right, LATE, MPI_COMM_WORLD);
         MPI_Wait(&late, MPI_STATUS_IGNORE);
     }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    left = (rank + size - 1) % size;
+    right = (rank + 1) % size;
+    if (argc > 2 && strcmp(argv[2], "persistent") == 0)
+        exchange_persistent(atoi(argv[1]));
+    else
+        exchange_all_kinds(argc > 1 ? atof(argv[1]) : 1);
     MPI_Finalize();
     return 0;
 }
