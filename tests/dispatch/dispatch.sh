@@ -263,6 +263,11 @@ is "$(wc -l <"$work/messages")" 1 "but one line"
 has "$messages" "scope-profile: cannot make the directory $work/file/run" "which names it"
 rm "$work/file"
 
+plainly LD_PRELOAD="$preload" SLURM_JOB_ID=1 SLURM_SCOPE_PROFILE_MPIRUN_JOB=1 PMI_RANK=0 \
+    SLURM_SCOPE_PROFILE_MPIRUN_RUN=nowhere "$programs/program" exit
+is "$status$output" "3send 10" "the run of an mpirun without a place costs the program nothing"
+has "$messages" "SLURM_SCOPE_PROFILE_MPIRUN_RUN is no absolute path" "but a line"
+
 profiled "$programs/program" lacking
 is "$(list counts)" "scan 1
 send 1" "a program that calls all there is"
