@@ -402,8 +402,8 @@ static int find_shared_run(struct error *err)
     const char *runs = run_directory();
     if (!runs || !below_mpirun() || *shared_run)
         return 0;
-    if (*runs != '/' || strlen(runs) >= sizeof path)
-        return error_set(err, MPIRUN_ENV_RUN " is no absolute path");
+    if (strlen(runs) >= sizeof path)
+        return error_set(err, "the run directory's name is too long");
     strcpy(path, runs);
     char *slash = strrchr(path, '/');
     *slash = '\0';
