@@ -16,9 +16,9 @@ Usage: contrib/run-tests.sh [--build DIR]
 Installs the Debian packages, builds scope-profile and runs every test: make check, a
 minute of fuzzing, the recorder under sanitizers, the scenarios of tests/libraries under
 MPI libraries from PyPI and those of tests/cluster on private two-host Slurm clusters, and
-beside them make check for aarch64 under qemu and make distcheck. Run it as root. The last line says how
-many tests passed and failed; exit status 0 if none failed and each skipped one is in
-tests/skips-allowed.
+beside them make check for aarch64 under qemu and make distcheck. Run it as root. The last
+line says how many tests passed and failed; exit status 0 if none failed and each skipped
+one is in tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
   --help        print this text
