@@ -366,7 +366,7 @@ lint() {
     local -a scripts
     mapfile -t scripts < <(find "$top/contrib" "$top/.ci" "$top/tests" -type f \
         -exec grep -lE '^#!/bin/(ba)?sh' {} +)
-    scripts+=("$top/contrib/steps.sh" "$top/tests/cluster/lib.sh" "$top/tests/cluster/scenario.sh")
+    scripts+=("$top/contrib/steps.sh" "$top"/tests/cluster/{lib,scenario,epilog}.sh)
     echo "$ shellcheck --severity=warning, ${#scripts[@]} scripts"
     shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR \
         "${scripts[@]#"$top"/}"

@@ -219,13 +219,21 @@ void srun_launch(spank_t spank)
     set_command(spank);
 }
 
+/* The job of a step that was not run inside another may be over, epilog and all. */
+static void tell_of_epilog(void)
+{
+    char profile[OPTIONS_PATH_MAX + 8];
+    snprintf(profile, sizeof profile, "%s.h5", run);
+    if (asker != ASKED_SITE && (access(run, F_OK) == 0 || access(profile, F_OK) == 0))
+        fprintf(stderr, "scope-profile: when the job has ended, the profile will be %s\n", profile);
+}
+
 void srun_finish(const struct settings *settings)
 {
     if (run[0] != '\0' && own_job)
         job_end_child_run(job_number, run);
-    if (run[0] != '\0' && options.merge == MERGE_EPILOG && asker != ASKED_SITE &&
-        access(run, F_OK) == 0)
-        fprintf(stderr, "scope-profile: when the job has ended, the profile will be %s.h5\n", run);
+    if (run[0] != '\0' && options.merge == MERGE_EPILOG)
+        tell_of_epilog();
     if (run[0] == '\0' || options.merge != MERGE_SRUN)
         return;
     if (own_job)

@@ -10,6 +10,8 @@ EXTRA_DIST += \
 	tests/cluster/ctrl-c.t \
 	tests/cluster/doctor.t \
 	tests/cluster/environment-untouched.t \
+	tests/cluster/epilog.sh \
+	tests/cluster/epilog.t \
 	tests/cluster/exit-status.t \
 	tests/cluster/file-systems.t \
 	tests/cluster/how-ranks-end.t \

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the scenarios of the epilog share: a cluster whose epilog is ours, and what it did.
+# shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/scenario.sh"
+
+plugstack=$SP_CLUSTER/plugstack.conf
+slurm_conf=$SP_CLUSTER/slurm.conf
+epilog_log=$SP_CLUSTER/log/epilog
+
+# epilog_on: from now on the cluster has our epilog; undone at the end
+epilog_on() {
+    fresh_directory
+    cp "$plugstack" "$slurm_conf" "$results"
+    trap epilog_off EXIT
+    printf '#!/bin/sh\n%s 2>>%s\n' \
+        "$SP_STAGE/libexec/scope-profile/epilog.d/90-scope-profile" "$epilog_log" \
+        >"$SP_CLUSTER/epilog"
+    chmod 755 "$SP_CLUSTER/epilog"
+    : >"$epilog_log"
+    echo "Epilog=$SP_CLUSTER/epilog" >>"$slurm_conf"
+    as_root scontrol reconfigure
+}
+
+epilog_off() {
+    cat "$results/plugstack.conf" >"$plugstack"
+    cat "$results/slurm.conf" >"$slurm_conf"
+    as_root scontrol reconfigure
+    rm -f "$SP_CLUSTER/epilog"
+    cd /
+    rm -rf "$work" "$results"
+}
+
+# as_root CMD..., on_node N CMD...: as root on the login host, on host N
+as_root() {
+    "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root -- "$@"
+}
+
+on_node() {
+    local node=$1
+    shift
+    "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- "$@"
+}
+
+# site WORD...: these stand behind the plugin in plugstack.conf
+site() {
+    sed "/scope_profile\.so/s|\$| $*|" "$results/plugstack.conf" >"$plugstack"
+}
+
+# hasten: a job that was requeued would wait for two minutes, but Slurm refuses to start it in the
+# second in which it was stopped
+hasten() {
+    local job
+    for job in $(as_root squeue --noheader --states=PENDING --format='%A %r' |
+        sed -n 's/ BeginTime$//p'); do
+        sleep 1.5
+        as_root scontrol update "jobid=$job" starttime=now
+    done
+}
+
+# settle: until all jobs and their epilogs are over, 60 s at most
+settle() {
+    local round
+    for ((round = 0; round < 600; round++)); do
+        hasten
+        [[ -n $(as_root squeue --noheader --states=all --format=%T | grep -vE \
+            'COMPLETED|CANCELLED|FAILED|TIMEOUT|REVOKED') ||
+            -n $(as_root sinfo --noheader --Node --format=%T | grep -v '^idle$') ]] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# registered: the names in the registries of both hosts
+registered() {
+    on_node 1 ls -A /run/scope-profile | xargs
+    on_node 2 ls -A /run/scope-profile | xargs
+}
+
+# told JOB.STEP: what the epilogs of all hosts said of it
+told() {
+    grep "^scope-profile: job ${1%.*} step ${1#*.}: " "$epilog_log"
+}
+
+# merged RUN [RANKS]: one test, that there is a complete profile of so many ranks and nothing else
+merged() {
+    is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$1" | xargs) $(ranks_of "$1")" \
+        "scope-profile-$1.h5 ${2:-4}" "$3"
+}
+
+# ranks_of RUN: the ranks in its profile that came to the end
+ranks_of() {
+    python 'import h5py
+with h5py.File(sys.argv[1]) as file:
+    print(sum(state == b"complete" for state in file["scope_profile/ranks/state"]))' \
+        "scope-profile-$1.h5"
+}

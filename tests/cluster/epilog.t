@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# merge=epilog: the job's epilogs make the profile, exactly one of them, whatever started the step and
+# however it ended; and they are the net under a srun that was killed.
+. "$(dirname "$0")/epilog.sh"
+plan 26
+epilog_on
+site merge-wait=3
+mpicc_openmpi -o neighbours "$programs/neighbours.c"
+mpicc_mpich -o speaker "$programs/speaker.c"
+what=--scope-profile=mpi-calls,merge=epilog
+
+# batch [OPTION...] -- LINE...: runs a batch script of these lines on both nodes; its job is $job
+batch() {
+    local -a options=()
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    printf '%s\n' '#!/bin/bash' "$@" >"$results/job.sh"
+    chmod 755 "$results" "$results/job.sh"
+    run sbatch --parsable --nodes=2 --ntasks=4 --output=job.out "${options[@]}" \
+        "$results/job.sh"
+    job=${out%%$'\n'*}
+    settle
+}
+
+# --- who starts the step --------------------------------------------------------------------------
+run srun -N2 -n4 --mpi=pmix "$what" ./neighbours 0.1
+direct=$(sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
+is "$status$(grep -c scope-profile <<<"$err")" 01 "srun: its status is the program's, and says one line"
+like "$err" "^scope-profile: when the job has ended, the profile will be $work/scope-profile-$direct.h5" \
+    "which names the profile"
+settle
+merged "$direct" 4 "srun: a complete profile, no log and no traces"
+like "$(told "$direct")" "^scope-profile: job [0-9]+ step 0: 4 ranks, [0-9,]+ MPI calls -> $work/scope" \
+    "the system's log tells of it"
+
+batch -- "srun --mpi=pmix $what ./neighbours 0.1" 'srun hostname' \
+    "srun -n2 -N1 --mpi=pmix $what ./neighbours 0.1" "srun $what hostname"
+merged "$job.0" 4 "srun inside sbatch"
+merged "$job.2" 2 "its steps each have their own profile"
+is "$(listing . | grep -c "scope-profile-$job\.[13]")" 0 "a program without MPI leaves nothing"
+
+run salloc -N2 -n4 srun --mpi=pmix "$what" ./neighbours 0.1
+job=$(sed -n 's/.*Granted job allocation //p' <<<"$err")
+settle
+merged "$job.0" 4 "srun inside salloc"
+
+run sbatch --parsable --array=0-1 -N1 -n2 -o job.out \
+    --wrap "srun --mpi=pmix $what,out=array/%A-%a ./neighbours 0.1"
+array=${out%%$'\n'*}
+settle
+is "$(find array -type f -printf '%h %f\n' | sed 's/-[0-9]*\.0\.h5/-JOB.0.h5/' | sort | xargs)" \
+    "array/$array-0 scope-profile-JOB.0.h5 array/$array-1 scope-profile-JOB.0.h5" \
+    "the tasks of an array"
+
+# Without PMI each task is a world of its own.
+run srun --mpi=none "$what" -N1 -n1 ./speaker : -N1 -n1 ./speaker
+het=$(sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
+settle
+is "$(listing . | tr ' ' '\n' | grep "$het" | xargs)" "scope-profile-$het-2.h5 scope-profile-$het.h5" \
+    "both components of a heterogeneous job"
+
+batch -- "for i in {1..20}; do srun -N1 -n1 --overlap --mpi=pmix $what ./neighbours 0.1 & done; wait"
+is "$(find . -name "scope-profile-$job.*.h5" | wc -l) $(find . -name '*.sptrace' | wc -l)" "20 0" \
+    "20 steps at once"
+
+# A job that starts anew has a directory of its own, whatever became of the first.
+batch --requeue -- "srun --mpi=pmix $what ./neighbours 0.1" \
+    '((SLURM_RESTART_COUNT > 0)) || { scontrol requeue $SLURM_JOB_ID; sleep 60; }'
+is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\.0" | xargs)" \
+    "scope-profile-$job.0-r1.h5 scope-profile-$job.0.h5" "a requeued job: a profile of each start"
+
+# --- steps that do not end well -------------------------------------------------------------------
+# begun DIRECTORY: a line of a script that waits until the ranks of the run are at work
+begun() {
+    echo "until (( \$(ls $1/*/*.sptrace 2>/dev/null | wc -l) == 4 )); do sleep 0.05; done; sleep 0.3"
+}
+run_directory="$work/scope-profile-\$SLURM_JOB_ID.0"
+
+batch -- "srun --mpi=pmix $what ./neighbours 60 & $(begun "$run_directory")" \
+    'scancel $SLURM_JOB_ID.0; wait'
+is "$(ends_in "scope-profile-$job.0.h5" | grep -c 'signal')" 1 \
+    "a step that was cancelled: how its ranks ended is told"
+is "$(cat "scope-profile-$job.0.log")" \
+    "scope-profile: 4 ranks (4 cut off), $(mpi_calls "scope-profile-$job.0.h5") MPI calls -> $work/scope-profile-$job.0.h5; the traces stay in $work/scope-profile-$job.0" \
+    "the log beside it says what is missing"
+is "$(stat --format=%U "scope-profile-$job.0.log" "scope-profile-$job.0.h5" | sort -u)" \
+    "$(stat --format=%U .)" "the files are the user's"
+
+# The node's marker is what a node that dies never makes.
+batch -- "srun --mpi=pmix $what ./neighbours 0.1" "rm $run_directory/done-node2"
+like "$(head -n1 "scope-profile-$job.0.log")" \
+    "^scope-profile: $work/scope-profile-$job.0: 1 of 2 nodes were done: merging what is there\$" \
+    "a node that was never done: after merge-wait= the others merge"
+is "$(ranks_of "$job.0") $(told "$job.0" | grep -c 'MPI calls')" "4 1" "exactly one of them"
+
+batch -- "srun --mpi=pmix $what ./neighbours 60 & $(begun "$run_directory")" \
+    wait &
+batch_pid=$!
+round=0
+until [[ $(find . -name '*.sptrace' -newer "$results/job.sh" | wc -l) == 4 ]] || ((++round > 200)); do
+    sleep 0.1
+done
+# Somebody kills the step's daemon on one of the nodes, and what it leaves.
+kill_step() {
+    local pid
+    for pid in $(on_node 2 sh -c 'for p in /proc/[0-9]*; do
+        [ "$(readlink $p/ns/uts)" = "$(readlink /proc/self/ns/uts)" ] || continue
+        tr "\0" " " <$p/cmdline | grep -qE "^slurmstepd: \[[0-9]+\.0\]|^./neighbours" && echo ${p#/proc/}
+    done' 2>/dev/null); do
+        kill -KILL "$pid"
+    done
+}
+kill_step
+as_user scancel --name=job.sh
+wait "$batch_pid"
+job=$(listing . | tr ' ' '\n' | sed -n 's/^scope-profile-\(.*\)\.0$/\1/p' | sort -n | tail -n 1)
+like "$(cat "scope-profile-$job.0.log")" "1 of 2 nodes were done.*4 ranks \(4 cut off\)" \
+    "a slurmstepd that was killed costs merge-wait=, and nobody the profile"
+
+# --- the net under merge=srun ---------------------------------------------------------------------
+batch -- "srun --mpi=pmix --scope-profile=mpi-calls ./neighbours 60 & $(begun "$run_directory")" \
+    'kill -KILL $!; wait'
+is "$(listing . | tr ' ' '\n' | grep -c "^scope-profile-$job\.0\.h5")" 1 "srun is killed: the epilog merges"
+like "$(cat "scope-profile-$job.0.log")" "4 ranks \(4 cut off\)" "and says what became of the ranks"
+batch -- 'srun --mpi=pmix --scope-profile=mpi-calls ./neighbours 0.1' \
+    'srun --mpi=pmix --scope-profile=mpi-calls,merge=off ./neighbours 0.1'
+is "$(told "$job.0")$(told "$job.1")$(ranks_of "$job.0")" 4 "what srun merged is left alone, and merge=off"
+is "$(find "scope-profile-$job.1" -name '*.sptrace' | wc -l)" 4 "keeps its traces"
+
+# --- the time it takes ----------------------------------------------------------------------------
+site epilog-detach=yes merge-wait=3
+batch -- "srun --mpi=pmix $what ./neighbours 0.1" "rm $run_directory/done-node2"
+passes "epilog-detach=yes: the node does not wait for the merge" test ! -e "scope-profile-$job.0.h5"
+for ((round = 0; round < 100; round++)); do
+    [[ ! -e scope-profile-$job.0.log ]] || break
+    sleep 0.1
+done
+is "$(ranks_of "$job.0")" 4 "which comes later"
+
+# --- afterwards -----------------------------------------------------------------------------------
+is "$(registered | xargs)" '' "the registries of both hosts are empty"
+is "$(as_root sinfo --noheader --Node --format='%N %T %E' | xargs)" "node1 idle none node2 idle none" \
+    "no node is drained"
