@@ -5,8 +5,8 @@
  *     ID:TAG-GROUP                                     for each region, ID from 0 on
  *     ID GROUP CPU CALLS SECONDS EVENTS VALUE ...      for each region and thread
  *
- * A program may write it in a locale with a decimal comma. LIKWID tells of threads that never were in
- * a region, too, with 0 calls: those rows are left out.
+ * A program may write it in a locale with a decimal comma. LIKWID tells of threads that never were
+ * in a region, too, with 0 calls: those rows are left out.
  */
 #ifndef SCOPE_LIKWID_MARKER_H
 #define SCOPE_LIKWID_MARKER_H
@@ -44,11 +44,11 @@ struct likwid_marker {
 };
 
 /* Reads a file's text (any bytes). What is malformed or cut off is left out: see problem. Returns 0
- * and *marker, to be released, or -1 if memory is out. Needs the C locale, as programs begin with. */
+ * and *marker, to be released, or -1 if memory is out. Needs the C locale, which programs have at
+ * their start. */
 int likwid_marker_parse(struct likwid_marker *marker, const char *text, size_t size);
 
-/* Reads dirfd/name, likewise. Returns 1 if there is no such file, which is no problem: *marker is
- * empty. */
+/* Reads dirfd/name, likewise. Returns 1 if there is no such file, which is no problem. */
 int likwid_marker_read(struct likwid_marker *marker, int dirfd, const char *name);
 
 void likwid_marker_release(struct likwid_marker *marker);

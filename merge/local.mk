@@ -21,7 +21,9 @@ libmerge_la_SOURCES = \
 	merge/labels.c merge/labels.h \
 	merge/lane.c merge/lane.h \
 	merge/last_calls.c merge/last_calls.h \
+	merge/likwid.c merge/likwid.h \
 	merge/likwid_marker.c merge/likwid_marker.h \
+	merge/likwid_record.c merge/likwid_record.h \
 	merge/live.c merge/live.h \
 	merge/live_group.c merge/live_group.h \
 	merge/live_text.c merge/live_text.h \

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "merge/likwid.h"
 #include "schema/exit_record.h"
 #include "schema/node_marker.h"
 #include "schema/trace_reader.h"
@@ -205,7 +206,9 @@ int run_claim(struct run *run, struct error *err)
 static int remove_world(const struct run *run, const struct run_world *world, struct error *err)
 {
     for (size_t i = 0; i < world->file_count; i++) {
-        if (unlinkat(world->fd, world->files[i], 0) < 0 && errno != ENOENT)
+        uint32_t number = (uint32_t)strtoul(world->files[i] + strlen("rank-"), NULL, 10);
+        if (likwid_remove(world->fd, number) < 0 ||
+            (unlinkat(world->fd, world->files[i], 0) < 0 && errno != ENOENT))
             return error_set(err, "cannot remove %s/%s/%s: %s", run->path, world->name,
                              world->files[i], strerror(errno));
     }

@@ -289,6 +289,8 @@ struct outcome {
     bool has_losses, has_nothing, has_failed;
     bool has_no_events;    /* some file, for it would have been too large */
     enum labels coarsened; /* the coarsest labels that nobody asked for; LABELS_AUTO: none */
+    char likwid[RANK_GROUPS_SENTENCE]; /* why hardware counters are missing, in the first world
+                                          where they are */
     char first_file[PATH_SIZE];
     char last_file[PATH_SIZE];
     struct error problem; /* the last one */
@@ -305,6 +307,8 @@ static void add_result(struct outcome *outcome, enum world_status status,
     if (asked == LABELS_AUTO && result->labels > LABELS_FULL && result->labels > outcome->coarsened)
         outcome->coarsened = result->labels;
     outcome->has_no_events |= result->has_no_events;
+    if (outcome->likwid[0] == '\0')
+        strcpy(outcome->likwid, result->likwid);
     shorten(path, outcome->files == 0 ? outcome->first_file : outcome->last_file, PATH_SIZE);
     outcome->files++;
     outcome->ranks += result->world_size;
@@ -382,6 +386,8 @@ static void print_line(const struct outcome *outcome, const char *run_path, cons
                 labels_word(outcome->coarsened));
     if (outcome->has_no_events)
         fputs("; with events it would be larger than max-file: it has statistics only", stderr);
+    if (outcome->likwid[0])
+        fprintf(stderr, "; hardware counters are missing: %s", outcome->likwid);
     if (removal)
         fprintf(stderr, "; %s", removal);
     else if (!tells_all(outcome))
@@ -425,6 +431,8 @@ static void merge_world(const struct settings *settings, const struct run *run, 
         fprintf(stderr, "sp-merge: how they ended: %s\n", result.ends);
     if (settings->verbose && result.in_flight[0])
         fprintf(stderr, "sp-merge: where they were then: %s\n", result.in_flight);
+    if (!settings->automatic && result.likwid[0])
+        fprintf(stderr, "sp-merge: hardware counters are missing: %s\n", result.likwid);
     if (status == WORLD_NOTHING || status == WORLD_FAILED) {
         outcome->problem = err;
         if (!settings->automatic)

@@ -13,6 +13,7 @@
 #include "merge/fold.h"
 #include "merge/folding.h"
 #include "merge/last_calls.h"
+#include "merge/likwid.h"
 #include "merge/metadata.h"
 #include "merge/progress.h"
 #include "merge/publish.h"
@@ -540,6 +541,22 @@ static int write_communicators(const struct merge *merge, struct profile_writer 
     return status;
 }
 
+/* The hardware counters of those ranks that have any, or should have. */
+static int write_likwid(const struct merge *merge, struct profile_writer *writer)
+{
+    struct rank_groups groups = {.count = 0};
+    for (size_t i = 0; i < merge->rank_count; i++) {
+        uint32_t number = rank_number(&merge->ranks[i]);
+        struct error why;
+        if (likwid_write(merge->world->fd, number, writer, &why, merge->err) < 0)
+            return -1;
+        if (why.text[0])
+            rank_groups_add(&groups, number, why.text);
+    }
+    rank_groups_print(&groups, merge->result->likwid);
+    return 0;
+}
+
 /* --- the file ----------------------------------------------------------------------------------
  */
 
@@ -575,7 +592,7 @@ static int write_profile(struct merge *merge, struct profile_writer *writer)
 {
     if (write_ranks(merge, writer) < 0 ||
         write_metadata(merge, writer) < 0 || write_communicators(merge, writer) < 0 ||
-        write_pauses(merge, writer) < 0 || write_outstanding(merge, writer) < 0 ||
+        write_pauses(merge, writer) < 0 || write_likwid(merge, writer) < 0 || write_outstanding(merge, writer) < 0 ||
         timeline_write(&merge->timeline, merge->ranks, merge->rank_count, writer, merge->err) < 0)
         return -1;
     return write_threads(merge, writer);

@@ -43,6 +43,7 @@ struct world_result {
     uint64_t states[RANK_MISSING + 1]; /* ranks in each state */
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
     char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
+    char likwid[RANK_GROUPS_SENTENCE];    /* why hardware counters of ranks are missing */
     enum labels labels;                   /* the grain they have */
     bool has_no_events;                   /* for the file would have been too large */
     char clock[TIMELINE_TEXT];            /* how hosts were put on one timeline; "" for one host */

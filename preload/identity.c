@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "preload/dispatch.h"
+#include "preload/likwid.h"
 #include "preload/mpirun_run.h"
 #include "preload/pages.h"
 #include "preload/trace_limit.h"
 #include "schema/exit_record.h"
 #include "schema/host_key.h"
 #include "schema/job_record.h"
+#include "schema/likwid_record.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "schema/run_path.h"
@@ -369,6 +371,20 @@ static void publish_job(int run, const struct trace_header *header)
     pages_give(buffer, JOB_TEXT_SIZE);
 }
 
+/* The counters that were asked for go beside the trace. */
+static void attach_likwid(int world, const char *directory, uint32_t rank)
+{
+    char path[PATH_MAX];
+    size_t length;
+    const char *record = in_asking_step() ? variable(STEP_ENV_LIKWID) : NULL;
+    if (!record && options_value(identity_what(), "likwid", &length))
+        record = LIKWID_RECORD_FIRST "\t" LIKWID_RECORD_REASON
+                                     "=counters are read in tasks of srun alone\t";
+    if (record && snprintf(path, sizeof path, "%s/%s", run_directory(), directory) <
+                      (int)sizeof path)
+        likwid_attach(world, path, rank, record);
+}
+
 /* The trace in the first directory WORLD-N that has none of this rank yet: a task may run several
  * MPI programs one after another. */
 static int create_in_world(struct trace_writer *writer, int run, struct trace_header *header,
@@ -388,6 +404,8 @@ static int create_in_world(struct trace_writer *writer, int run, struct trace_he
         header->world_sequence = sequence;
         int status = trace_writer_create(writer, world, file, header, limit, read_clocks, err);
         int error = errno;
+        if (status == 0)
+            attach_likwid(world, directory, header->rank);
         close(world);
         if (status == 0 || error != EEXIST)
             return status;

@@ -29,6 +29,7 @@ libscope_preload_la_SOURCES = \
 	preload/glibc_compat.h \
 	preload/identity.c preload/identity.h \
 	preload/image.c preload/image.h \
+	preload/likwid.c preload/likwid.h \
 	preload/memo.h \
 	preload/mpirun_run.c preload/mpirun_run.h \
 	preload/objects.c preload/objects.h \

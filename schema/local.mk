@@ -11,6 +11,7 @@ libtrace_la_SOURCES = \
 	schema/job_end.c schema/job_end.h \
 	schema/job_record.c schema/job_record.h \
 	schema/ld_preload.c schema/ld_preload.h \
+	schema/likwid_record.h \
 	schema/lock.h \
 	schema/mpi_kind.c schema/mpi_kind.h \
 	schema/node_marker.c schema/node_marker.h \
@@ -38,6 +39,7 @@ libprofile_la_LIBADD = $(HDF5_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS)
 libprofile_la_SOURCES = \
 	schema/profile_events.c schema/profile_events.h \
 	schema/profile_groups.c \
+	schema/profile_likwid.c schema/profile_likwid.h \
 	schema/profile_reader.c schema/profile_reader.h \
 	schema/profile_row.c schema/profile_row.h \
 	schema/profile_stage.c schema/profile_stage.h \

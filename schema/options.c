@@ -10,7 +10,8 @@
 
 #define WORDS                                                                                      \
     "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
-    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "         \
+    "likwid-shared=yes"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -45,6 +46,10 @@ const char options_help[] =
     "  max-trace=SIZE  those of one rank; default: max-run by ranks, but 8M at least\n"
     "  max-file=SIZE   those of the profile file: a larger one would get statistics only, and\n"
     "               the traces stay; default: any size\n"
+    "  likwid=EVENTS   hardware counters, in the regions that the program's own LIKWID markers\n"
+    "               mark: a group (likwid-perfctr -a lists them), or EVENT:COUNTER+EVENT:COUNTER;\n"
+    "               several, joined by |, for programs that switch between them\n"
+    "  likwid-shared=yes  read them also where tasks share CPUs, and with them the counters\n"
     "Example: mpi-calls,out=profiles/%j\n";
 
 /* A word of the text, as it is shown to the user: cut, and without control characters. */
@@ -94,6 +99,8 @@ enum given {
     GIVEN_RUN = 128,
     GIVEN_TRACE = 256,
     GIVEN_FILE = 512,
+    GIVEN_LIKWID = 1024,
+    GIVEN_SHARED = 2048,
 };
 
 static int set_out(struct options *options, const char *directory, struct error *err)
@@ -166,6 +173,27 @@ static int check_size(struct options *options, const char *size, struct error *e
                      show(size).text);
 }
 
+/* What cannot be in a list of LIKWID's groups and events is refused here, the rest by LIKWID. */
+static int check_likwid(struct options *options, const char *events, struct error *err)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-.:=+|";
+    if (strlen(events) > OPTIONS_LIKWID_MAX)
+        return error_set(err, "the value of likwid= is longer than %d bytes", OPTIONS_LIKWID_MAX);
+    if (*events != '\0' && events[strspn(events, good)] == '\0') {
+        options->likwid = true;
+        return 0;
+    }
+    return error_set(err, "\"%s\" is no list of LIKWID's events: a group, or "
+                          "EVENT:COUNTER+EVENT:COUNTER", show(events).text);
+}
+
+static int check_shared(struct options *options, const char *value, struct error *err)
+{
+    (void)options;
+    return strcmp(value, "yes") == 0 ? 0 : unknown_value("likwid-shared", value, err);
+}
+
 static const struct word {
     const char *name;
     enum given given;
@@ -178,6 +206,8 @@ static const struct word {
     {"merge", GIVEN_MERGE, set_merge, "srun"},     {"polls", GIVEN_POLLS, check_polls, "all"},
     {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_size, "10G"},
     {"max-trace", GIVEN_TRACE, check_size, "100M"}, {"max-file", GIVEN_FILE, check_size, "4G"},
+    {"likwid", GIVEN_LIKWID, check_likwid, "MEM_DP"},
+    {"likwid-shared", GIVEN_SHARED, check_shared, "yes"},
 };
 
 static const struct word *find_word(const char *text, size_t length)
@@ -225,6 +255,8 @@ static int check_together(int given, struct error *err)
                          given & GIVEN_OFF ? "off" : "help");
     if (!(given & (GIVEN_CALLS | GIVEN_OFF | GIVEN_HELP)))
         return error_set(err, "nothing to record is asked for: add mpi-calls");
+    if (given & GIVEN_SHARED && !(given & GIVEN_LIKWID))
+        return error_set(err, "likwid-shared is for likwid=EVENTS, which is not given");
     return 0;
 }
 

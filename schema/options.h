@@ -4,8 +4,9 @@
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
  *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
  *            help | out=DIR | merge=srun | merge=epilog | merge=off | max-run=SIZE |
- *            max-trace=SIZE
+ *            max-trace=SIZE | max-file=SIZE | likwid=EVENTS | likwid-shared=yes
  *     KIND: a word of mpi_kind.h; SIZE: see size_text.h
+ *     EVENTS = SET{|SET}, SET = GROUP | EVENT:COUNTER{+EVENT:COUNTER}     of LIKWID
  */
 #ifndef SCOPE_OPTIONS_H
 #define SCOPE_OPTIONS_H
@@ -17,12 +18,13 @@
 
 enum merge_mode { MERGE_SRUN, MERGE_EPILOG, MERGE_OFF };
 
-enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192 };
+enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192, OPTIONS_LIKWID_MAX = 1024 };
 
 struct options {
     bool mpi_calls; /* which: read where it matters, in the preload library */
     bool off;
     bool help;
+    bool likwid; /* likewise, in the plugin */
     enum merge_mode merge;
     char out[OPTIONS_PATH_MAX]; /* "" : the working directory */
 };

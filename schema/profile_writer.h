@@ -26,6 +26,7 @@
 #include "schema/profile_row.h"
 
 struct profile_writer;
+struct profile_likwid;
 
 /* A chunk of events, compressed. */
 struct profile_packed {
@@ -180,6 +181,10 @@ int profile_writer_outstanding(struct profile_writer *writer,
                                struct error *err);
 int profile_writer_pauses(struct profile_writer *writer, const struct profile_pause *pauses,
                           size_t count, struct error *err);
+
+/* What LIKWID counted in a rank (profile_likwid.h); once for a rank. */
+int profile_writer_likwid(struct profile_writer *writer, const struct profile_likwid *likwid,
+                          struct error *err);
 
 /* Closes and frees in any case; 0 only if everything is on disk (fsync). */
 int profile_writer_close(struct profile_writer *writer, struct error *err);

@@ -13,6 +13,7 @@
 #define STEP_ENV_PRELOAD "SLURM_SCOPE_PROFILE_PRELOAD" /* what was put in front of LD_PRELOAD */
 #define STEP_ENV_COMMAND "SLURM_SCOPE_PROFILE_COMMAND" /* the step's words, joined by blanks */
 #define STEP_ENV_PARENT "SLURM_SCOPE_PROFILE_PARENT"   /* absolute out=, patterns unresolved */
+#define STEP_ENV_LIKWID "SLURM_SCOPE_PROFILE_LIKWID"   /* what is counted (likwid_record.h) */
 #define STEP_ENV_SITE "SLURM_SCOPE_PROFILE_SITE"       /* "1": the site asked, not the user */
 
 /* From the plugin to what mpirun starts in a batch script or an interactive shell of the job, here and,

@@ -3,7 +3,8 @@
 slurmplugin_LTLIBRARIES = scope_profile.la
 scope_profile_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSP_PRELOAD_PATH='"$(pkglibdir)/libscope_preload.so"' \
-	-DSP_MERGE_PATH='"$(bindir)/sp-merge"'
+	-DSP_MERGE_PATH='"$(bindir)/sp-merge"' \
+	-DSP_LIKWID_TRY_PATH='"$(pkglibexecdir)/sp-likwid-try"'
 scope_profile_la_CFLAGS = $(AM_CFLAGS) -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 scope_profile_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,relro -Wl,-z,now \
 	-Wl,--version-script=$(top_srcdir)/spank/scope_profile.map
@@ -16,6 +17,7 @@ scope_profile_la_SOURCES = \
 	spank/elf_check.c spank/elf_check.h \
 	spank/exit_child.c spank/exit_child.h \
 	spank/job_end_child.c spank/job_end_child.h \
+	spank/likwid.c spank/likwid.h \
 	spank/merge_child.c spank/merge_child.h \
 	spank/mpirun.c spank/mpirun.h \
 	spank/multi_prog.c spank/multi_prog.h \
@@ -30,7 +32,16 @@ scope_profile_la_SOURCES = \
 	spank/step_entry.c spank/step_entry.h \
 	spank/stepd.c spank/stepd.h \
 	spank/task.c spank/task.h \
+	spank/task_cpus.c spank/task_cpus.h \
 	spank/task_end.c spank/task_end.h \
-	spank/task_run.c spank/task_run.h
+	spank/task_run.c spank/task_run.h \
+	spank/tool_output.c spank/tool_output.h
+
+# Opens liblikwid, whose headers it does not need.
+pkglibexec_PROGRAMS = sp-likwid-try
+sp_likwid_try_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
+sp_likwid_try_LDFLAGS = $(SP_LDHARDEN)
+sp_likwid_try_LDADD = -ldl
+sp_likwid_try_SOURCES = spank/sp_likwid_try.c
 
 EXTRA_DIST += spank/README.md spank/scope_profile.map

@@ -44,6 +44,8 @@ static int take_default(struct settings *settings, const char *word, const char 
         return refuse(word, reason.text, err);
     if (options.help)
         return refuse(word, "help is for command lines", err);
+    if (options.likwid)
+        return refuse(word, "likwid= is the users' own choice", err);
     strcpy(settings->what, value);
     return 0;
 }
@@ -115,6 +117,7 @@ static int take(struct settings *settings, const char *word, struct error *err)
         {"merge", .path = NULL},
         {"max-run", .path = NULL},
         {"max-file", .path = NULL},
+        {"likwid", .choice = &settings->likwid},
         {"deny-partition", .list = settings->deny_partition},
         {"allow-user", .list = settings->allow_user},
         {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
@@ -138,16 +141,18 @@ static int take(struct settings *settings, const char *word, struct error *err)
     }
     return error_set(err,
                      "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
-                     "registry, default, out, merge, max-run, max-file, deny-partition, "
-                     "allow-user, epilog-timeout, epilog-detach, merge-wait, merge-threads",
+                     "registry, default, out, merge, max-run, max-file, likwid, "
+                     "deny-partition, allow-user, epilog-timeout, epilog-detach, merge-wait, merge-threads",
                      (int)length, word);
 }
 
 void settings_read(struct settings *settings, int argc, char *argv[], settings_complain *complain)
 {
-    *settings = (struct settings){.registry = REGISTRY_DIRECTORY, .epilog = EPILOG_TERMS_DEFAULT};
+    *settings = (struct settings){
+        .registry = REGISTRY_DIRECTORY, .epilog = EPILOG_TERMS_DEFAULT, .likwid = true};
     snprintf(settings->preload, sizeof settings->preload, "%s", SP_PRELOAD_PATH);
     snprintf(settings->merge_tool, sizeof settings->merge_tool, "%s", SP_MERGE_PATH);
+    snprintf(settings->likwid_tool, sizeof settings->likwid_tool, "%s", SP_LIKWID_TRY_PATH);
     for (int i = 0; i < argc; i++) {
         struct error err;
         if (take(settings, argv[i], &err) < 0)

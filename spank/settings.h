@@ -19,6 +19,8 @@ struct settings {
     char what[OPTIONS_TEXT_MAX];  /* WHAT for steps whose user says nothing; "": nothing */
     char words[OPTIONS_TEXT_MAX]; /* of WHAT, for those that it does not have: ",out=DIR,..." */
     char deny_partition[SETTINGS_LIST_MAX]; /* names, separated by commas; "": none */
+    char likwid_tool[PATH_MAX];             /* sp-likwid-try */
+    bool likwid;                            /* users may ask for counters */
     char allow_user[SETTINGS_LIST_MAX];     /* names or numbers; "": all */
 };
 

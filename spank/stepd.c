@@ -14,6 +14,7 @@
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
+#include "spank/likwid.h"
 #include "spank/mpirun.h"
 #include "spank/multi_prog.h"
 #include "spank/node_end.h"
@@ -70,6 +71,7 @@ static void take_out(const struct task *task, const char *library)
  * it; an environment that holds nothing of ours is not touched. */
 static void clean(const struct task *task)
 {
+    likwid_clean(task);
     static const char *const names[] = {STEP_ENV_RUN,     STEP_ENV_STEP,    STEP_ENV_WHAT,
                                         STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT,
                                         STEP_ENV_SITE,    MPIRUN_ENV_JOB,   MPIRUN_ENV_RUN,
@@ -172,6 +174,17 @@ static char *preload_value(const struct task *task, const char *library)
     return ld_preload_add(task_get(task, "LD_PRELOAD"), library);
 }
 
+/* One line for the whole step, on the user's stderr; none where the user did not ask for anything.
+ */
+static void say(const struct task *task, const char *text)
+{
+    const char *rank = task_get(task, "SLURM_PROCID");
+    if (task_get(task, STEP_ENV_SITE))
+        return;
+    if (rank && strcmp(rank, "0") == 0)
+        dprintf(STDERR_FILENO, "scope-profile: %s\n", text);
+}
+
 /* Whatever the reason is, the task starts as it would have without us. */
 static int inject(const struct task *task, const struct settings *settings, struct error *reason)
 {
@@ -185,8 +198,16 @@ static int inject(const struct task *task, const struct settings *settings, stru
         {STEP_ENV_PRELOAD, settings->preload}, {"LD_PRELOAD", preload},
         {NULL, NULL},
     };
+    struct error uncounted, line;
+    bool is_site = task_get(task, STEP_ENV_SITE) != NULL;
+    likwid_clean(task);
     int status = set_all(task, variables, reason);
     free(preload);
+    if (status == 0 && likwid_prepare(task, what, settings->likwid_tool, !settings->likwid,
+                                      &uncounted) < 0 && !is_site) {
+        error_set(&line, "hardware counters are not read: %s", uncounted.text);
+        say(task, line.text);
+    }
     return status;
 }
 
@@ -216,17 +237,6 @@ static int inject_mpirun(const struct task *task, const struct settings *setting
     return status;
 }
 
-/* One line for the whole step, on the user's stderr; none where the user did not ask for anything.
- */
-static void say(const struct task *task, const struct error *reason)
-{
-    const char *rank = task_get(task, "SLURM_PROCID");
-    if (task_get(task, STEP_ENV_SITE))
-        return;
-    if (reason->text[0] != '\0' && rank && strcmp(rank, "0") == 0)
-        dprintf(STDERR_FILENO, "scope-profile: %s: it is run without profiling\n", reason->text);
-}
-
 void stepd_step(spank_t spank, const struct settings *settings)
 {
     struct task task;
@@ -250,7 +260,10 @@ void stepd_task(spank_t spank, const struct settings *settings)
     else if (task.is_program && is_asked(&task))
         status = inject(&task, settings, &reason);
     if (status < 0) {
-        say(&task, &reason);
+        struct error line;
+        error_set(&line, "%s: it is run without profiling", reason.text);
+        if (reason.text[0] != '\0')
+            say(&task, line.text);
         clean(&task);
     }
 }

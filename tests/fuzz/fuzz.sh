@@ -42,6 +42,8 @@ make_seeds() {
     for text in "$markers"/*; do
         { printf H && cat "$text"; } >"seeds/text/${text##*/}"
     done
+    printf '%s\n' 'Hscope-profile-likwid 1' group=CLOCK 'event=PMC0 A' metric=CPI reason=x \
+        LIKWID_MODE=1 >seeds/text/likwid
     printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
     rm -rf "$memory/runs"
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "merge/likwid_marker.h"
+#include "merge/likwid_record.h"
 #include "report/rank_set.h"
 #include "schema/exit_record.h"
 #include "schema/job_end.h"
@@ -143,6 +144,25 @@ static void try_marker(const char *text, size_t size)
     likwid_marker_release(&marker);
 }
 
+/* Groups have no events and metrics but those of the lists. */
+static void try_likwid_record(const char *text, size_t size)
+{
+    struct likwid_record record;
+    struct error err;
+    if (likwid_record_parse(&record, text, size, &err) < 0)
+        return;
+    for (size_t i = 0; i < record.group_count; i++) {
+        const struct likwid_group *group = &record.groups[i];
+        if (group->first_event + group->event_count > record.event_count ||
+            group->first_metric + group->metric_count > record.metric_count)
+            abort();
+        for (size_t j = 0; j < group->event_count; j++)
+            if (strlen(record.events[group->first_event + j]) >= size)
+                abort();
+    }
+    likwid_record_release(&record);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[64];
@@ -181,6 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     default:
         try_marker(text, size - 1);
+        try_likwid_record(text, size - 1);
     }
     free(text);
     return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with LIKWID markers of its own: "solve" three times, "a/b-c" once. With -DWITH_MPI it
  * is one of MPI, and rank r is in "solve" r more times. */
+#define _GNU_SOURCE
 #include <likwid-marker.h>
+#include <sched.h>
 #include <stdio.h>
 #ifdef WITH_MPI
 #include <mpi.h>
@@ -27,6 +29,8 @@ int main(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 #endif
-    printf("rank %d is done\n", rank);
+    unsigned long cpus[16] = {0};
+    sched_getaffinity(0, sizeof cpus, (cpu_set_t *)cpus);
+    printf("rank %d is done, on CPUs %#lx\n", rank, cpus[0]);
     return 0;
 }

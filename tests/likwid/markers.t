@@ -36,7 +36,8 @@ measure() {
 for case in 'one-cpu 0 CLOCK' 'two-cpus 0,1 CLOCK' 'memory 1 MEM_DP' \
     'two-groups 1 CLOCK|ENERGY'; do
     read -r name cpus events <<<"$case"
-    is "$(measure "$cpus" "$events")" 'rank 0 is done' "$name: the program says what it always says"
+    is "$(measure "$cpus" "$events")" "$(printf 'rank 0 is done, on CPUs %#x' $((1 << ${cpus##*,})))" \
+        "$name: the program says what it always says"
     is "$(without_times "$directory/marker")" \
         "$(without_times "$top_srcdir/tests/likwid/markers/$name")" "$name: the values are predicted"
 done

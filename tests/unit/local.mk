@@ -46,7 +46,7 @@ test_spank_parts_SOURCES = tests/unit/test_spank_parts.c spank/bounded_child.c \
 	spank/exit_child.c spank/multi_prog.c spank/node_done.c spank/root_change.c \
 	spank/run_place.c spank/settings.c
 test_spank_parts_CPPFLAGS = $(AM_CPPFLAGS) -DSP_PRELOAD_PATH='"/lib/preload.so"' \
-	-DSP_MERGE_PATH='"/bin/sp-merge"'
+	-DSP_MERGE_PATH='"/bin/sp-merge"' -DSP_LIKWID_TRY_PATH='"/libexec/sp-likwid-try"'
 test_spank_parts_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_spank_parts_LDADD = libtrace.la $(CRITERION_LIBS)
 test_child_SOURCES = tests/unit/test_child.c launch/child.c
@@ -79,7 +79,8 @@ endif
 
 # The profile file, the merge and the report.
 if !PRELOAD_ONLY
-MERGE_TAP = tests/unit/form.t tests/unit/live.t tests/unit/man.t tests/unit/merge.t \
+MERGE_TAP = tests/unit/form.t tests/unit/likwid.t tests/unit/live.t tests/unit/man.t \
+	tests/unit/merge.t \
 	tests/unit/report.t tests/unit/reader_python.t
 check_PROGRAMS += make_traces
 TESTS += $(MERGE_TAP)
@@ -89,7 +90,7 @@ make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
 MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
-	test_labels test_likwid_marker test_skew test_traffic \
+	test_labels test_likwid_marker test_likwid_record test_skew test_traffic \
 	test_live test_outstanding test_progress test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
 TESTS += $(MERGE_TESTS)
@@ -117,6 +118,10 @@ test_labels_LDADD = libmerge.la $(CRITERION_LIBS)
 test_likwid_marker_SOURCES = tests/unit/test_likwid_marker.c
 test_likwid_marker_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_likwid_marker_LDADD = libmerge.la $(CRITERION_LIBS)
+test_likwid_record_SOURCES = tests/unit/test_likwid_record.c spank/task_cpus.c \
+	spank/tool_output.c
+test_likwid_record_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_likwid_record_LDADD = libmerge.la $(CRITERION_LIBS)
 test_skew_SOURCES = tests/unit/test_skew.c
 test_skew_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_skew_LDADD = libmerge.la $(CRITERION_LIBS) -lm

@@ -27,7 +27,8 @@ static void refuses(const char *text, const char *message)
     "topology, other; or mpi-calls=all"
 #define WORDS                                                                                      \
     "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "        \
-    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "        \
+    "likwid-shared=yes"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -80,7 +81,7 @@ Test(options, an_unknown_word_is_named_with_the_right_ones)
     refuses("mpi-calls,outer=x", "unknown word \"outer=x\"" WORDS);
     refuses("./app", "unknown word \"./app\"" WORDS);
     refuses("(null)", "unknown word \"(null)\"" WORDS);
-    refuses("mpi-calls,likwid=CLOCK", "unknown word \"likwid=CLOCK\"" WORDS);
+    refuses("mpi-calls,likvid=CLOCK", "unknown word \"likvid=CLOCK\"" WORDS);
 }
 
 Test(options, an_empty_word_is_refused)
@@ -118,6 +119,28 @@ Test(options, values_are_checked)
             "\"0\" is no size: a number of bytes, or with K, M, G or T behind it");
     refuses("mpi-calls,max-trace", "max-trace needs a value, for example max-trace=100M");
     refuses("off=", "off takes no value, but \"\" was given");
+}
+
+Test(options, events_of_likwid)
+{
+    takes("mpi-calls");
+    cr_expect_not(options.likwid);
+    takes("mpi-calls,likwid=MEM_DP");
+    cr_expect(options.likwid);
+    takes("likwid=CLOCK|MEM_DP|A:PMC0:EDGEDETECT:THRESHOLD=0x1+B.C-D:PMC1,mpi-calls");
+    takes("mpi-calls,likwid=CLOCK,likwid-shared=yes");
+    refuses("mpi-calls,likwid", "likwid needs a value, for example likwid=MEM_DP");
+    refuses("mpi-calls,likwid=", "\"\" is no list of LIKWID's events: a group, or "
+                                 "EVENT:COUNTER+EVENT:COUNTER");
+    refuses("mpi-calls,likwid=A B", "\"A B\" is no list of LIKWID's events: a group, or "
+                                    "EVENT:COUNTER+EVENT:COUNTER");
+    refuses("mpi-calls,likwid-shared=no", "unknown value \"no\" of likwid-shared" WORDS);
+    refuses("mpi-calls,likwid-shared=yes",
+            "likwid-shared is for likwid=EVENTS, which is not given");
+    refuses("likwid=CLOCK", "nothing to record is asked for: add mpi-calls");
+    char text[OPTIONS_LIKWID_MAX + 64] = "mpi-calls,likwid=";
+    memset(text + strlen(text), 'A', OPTIONS_LIKWID_MAX + 1);
+    refuses(text, "the value of likwid= is longer than 1024 bytes");
 }
 
 Test(options, patterns_are_checked_before_anything_runs)
@@ -173,7 +196,7 @@ Test(options, help_names_every_word)
     static const char *const words[] = {
         "mpi-calls", "off",       "help",         "out=DIR",      "merge=srun",    "merge=epilog",
         "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE",
-        "max-file=SIZE"};
+        "max-file=SIZE", "likwid=EVENTS", "likwid-shared=yes"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
 }

@@ -109,6 +109,19 @@ Test(settings, words_that_cannot_be_have_no_effect)
     cr_expect_eq(lines, 6, "%s", complaints);
 }
 
+Test(settings, counters_can_be_forbidden_and_not_forced)
+{
+    char *words[] = {"likwid=no", "likwid=CLOCK", "default=mpi-calls,likwid=CLOCK"};
+    settings_read(&settings, 1, words, complain);
+    cr_expect_not(settings.likwid);
+    cr_expect_str_empty(complaints);
+    settings_read(&settings, 2, words + 1, complain);
+    cr_expect(settings.likwid);
+    cr_expect_str_empty(settings.what);
+    cr_expect(strstr(complaints, "yes or no is needed"));
+    cr_expect(strstr(complaints, "likwid= is the users' own choice"));
+}
+
 Test(settings, lists_are_of_whole_names)
 {
     cr_expect(settings_list_has("debug,long", "debug"));
@@ -129,12 +142,12 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
     cr_expect_str_eq(
         complaints,
         "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, max-file, deny-partition, allow-user, epilog-timeout, "
+        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
         "epilog-detach, merge-wait, merge-threads\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
         "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, max-file, deny-partition, allow-user, epilog-timeout, "
+        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
         "epilog-detach, merge-wait, merge-threads\n");
 }
 

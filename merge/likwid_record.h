@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what a rank's counters are (schema/likwid_record.h). */
+#ifndef SCOPE_MERGE_LIKWID_RECORD_H
+#define SCOPE_MERGE_LIKWID_RECORD_H
+
+#include <stddef.h>
+
+#include "schema/error.h"
+
+struct likwid_group {
+    const char *name;
+    size_t first_event, event_count; /* in the record's lists */
+    size_t first_metric, metric_count;
+};
+
+struct likwid_record {
+    char *text; /* owns all that follows */
+    const char *reason; /* why nothing is counted; NULL: it is */
+    const char *library, *processor, *clock; /* NULL: not told */
+    struct likwid_group *groups;
+    size_t group_count;
+    const char **events, **counters, **metrics; /* names */
+    size_t event_count, metric_count;
+    const char **variables, **values; /* LIKWID_* */
+    size_t variable_count;
+};
+
+/* Takes a text of size bytes, which need not end, as far as it is good; anything may be in it.
+ * Returns 0 and *record, to be released, or -1 and err: it is no such record, or memory is out. */
+int likwid_record_parse(struct likwid_record *record, const char *text, size_t size,
+                        struct error *err);
+
+/* Reads dirfd/name. Returns 1 if there is no such file, else as above. */
+int likwid_record_read(struct likwid_record *record, int dirfd, const char *name,
+                       struct error *err);
+
+void likwid_record_release(struct likwid_record *record);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the counters of this rank go that LIKWID's markers read. */
+#define _GNU_SOURCE
+#include "preload/likwid.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/likwid_record.h"
+
+/* Each tab becomes the end of a line. Returns -1 if not all of it could be written. */
+static int write_record(int fd, const char *record)
+{
+    char part[1024];
+    while (*record) {
+        size_t length = 0;
+        while (record[length] && length < sizeof part) {
+            part[length] = record[length] == '\t' ? '\n' : record[length];
+            length++;
+        }
+        ssize_t written = write(fd, part, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        record += written;
+    }
+    return 0;
+}
+
+void likwid_attach(int world, const char *path, uint32_t rank, const char *record)
+{
+    char name[32], markers[PATH_MAX];
+    const char *now = getenv("LIKWID_FILEPATH");
+    snprintf(name, sizeof name, "rank-%06u" LIKWID_RECORD_SUFFIX, rank);
+    int fd = openat(world, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    int status = fd < 0 ? -1 : write_record(fd, record);
+    if (fd >= 0 && close(fd) < 0)
+        status = -1;
+    int length = snprintf(markers, sizeof markers, "%s/rank-%06u" LIKWID_MARKER_SUFFIX, path, rank);
+    if (status < 0 && fd >= 0)
+        unlinkat(world, name, 0);
+    /* Another value is not ours to change. liblikwid reads it when it closes its markers. */
+    if (status == 0 && now && strcmp(now, LIKWID_RECORD_NOWHERE) == 0 && length > 0 &&
+        (size_t)length < sizeof markers)
+        setenv("LIKWID_FILEPATH", markers, 1);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the counters of this rank go that LIKWID's markers read. */
+#ifndef SCOPE_PRELOAD_LIKWID_H
+#define SCOPE_PRELOAD_LIKWID_H
+
+#include <stdint.h>
+
+/* Writes what is counted, or why nothing is, beside the trace of the rank, and tells liblikwid to
+ * put its markers there when it closes them. record: as likwid_record.h has it, with tabs between
+ * lines. world: the directory of the trace, of which path is the absolute name. What fails costs the
+ * counters alone. */
+void likwid_attach(int world, const char *path, uint32_t rank, const char *record);
+
+#endif
