@@ -24,6 +24,7 @@ libmerge_la_SOURCES = \
 	merge/likwid.c merge/likwid.h \
 	merge/likwid_marker.c merge/likwid_marker.h \
 	merge/likwid_record.c merge/likwid_record.h \
+	merge/likwid_text.c merge/likwid_text.h \
 	merge/live.c merge/live.h \
 	merge/live_group.c merge/live_group.h \
 	merge/live_text.c merge/live_text.h \

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "merge/clock.h"
+#include "merge/likwid_text.h"
 #include "merge/live_view.h"
 #include "merge/outstanding.h"
 #include "schema/region_label.h"
@@ -513,6 +514,8 @@ static int dump_trace(const struct settings *settings, const char *path)
         print_in_flight(&dump);
         print_outstanding(&dump);
         print_unrecorded(&dump);
+        if (likwid_text_print(stdout, path) < 0)
+            status = EXIT_PART;
     }
 done:
     clock_release(&dump.clock);

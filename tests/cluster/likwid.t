@@ -5,7 +5,7 @@
 . "$(dirname "$0")/scenario.sh"
 # shellcheck source-path=SCRIPTDIR source=../likwid/simulation.sh
 . "$SP_TOP/tests/likwid/simulation.sh"
-plan 22
+plan 23
 fresh_directory
 
 simulation=$work/simulation
@@ -77,6 +77,10 @@ done
 
 inspected=$("$SP_PYTHON" -m scope_profiler inspect "$file")
 like "$inspected" 'LIKWID counters \(rank 3, group CLOCK\)' "inspect shows a table of each rank"
+
+like "$("$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --node 1 -- env PATH="$daemon:$PATH" \
+    "$SP_STAGE/libexec/scope-profile/doctor")" 'ok    hardware counters: LIKWID can read them' \
+    "doctor says that they can be read"
 
 # --- where they cannot be read -------------------------------------------------------------------
 

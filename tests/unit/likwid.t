@@ -69,6 +69,28 @@ ok 'tags that HDF5 cannot tell apart' is run.h5 'sorted(
 ok 'the reason of a rank that was not counted' is run.h5 'rank(2).attrs["num_regions"] == 0
     and rank(2).attrs["scope_profile_reason"] == "the counters are locked"'
 
+ok 'sp-dump: status 0' exits 0 "$bin/sp-dump" $world/rank-000000.sptrace
+printed() { tail -n "$1" "$work/.stdout" | cmp - "$work/expected"; }
+cat >expected <<'END'
+hardware counters LIKWID_EVENTS=CLOCK LIKWID_THREADS=0
+  CPU 0, 3 calls, 0.000001312 s in solve
+                     6000000 ACTUAL_CPU_CLOCK FIXC1
+                     3000000 MAX_CPU_CLOCK FIXC2
+                     1200000 RETIRED_INSTRUCTIONS PMC0
+                     1800000 SAME PMC1
+                          24 SAME PWR1
+  CPU 0, 1 call, 0.000000130 s in a/b-c
+                     2000000 ACTUAL_CPU_CLOCK FIXC1
+                     1000000 MAX_CPU_CLOCK FIXC2
+                      400000 RETIRED_INSTRUCTIONS PMC0
+                      600000 SAME PMC1
+                           8 SAME PWR1
+END
+ok 'prints the counters' printed 13
+ok 'or why there are none' exits 0 "$bin/sp-dump" $world/rank-000002.sptrace
+echo 'hardware counters: the counters are locked' >expected
+ok 'in a line' printed 1
+
 head -c 150 "$source/tests/likwid/markers/one-cpu" >$world/rank-000000.markers
 echo 'no record' >$world/rank-000001.likwid
 ok 'a cut marker file and a bad record: status 0' exits 0 "$bin/sp-merge" -f run
