@@ -2,6 +2,7 @@
 """How fast sp-merge is, on runs that make_run makes up in memory."""
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -11,14 +12,15 @@ import runs
 # Ranks, events of each.
 SIZES = runs.pick([(4, 1_000_000), (1024, 1000), (2000, 100)],
                   [(16, 10_000_000), (1024, 100_000), (10_000, 1000)])
-BLOCK = 32 * 1024
+BLOCK = 1 << 20
 MEMORY = "/dev/shm"
 
 
 def parallel_write(path, size):
-    """Seconds that two threads take to write so many bytes, for the second time."""
+    """Seconds that two threads take to write so many bytes: to a new file, and once more to it."""
     block = bytes(BLOCK)
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    seconds = []
 
     def write(first):
         for offset in range(first, size, 2 * BLOCK):
@@ -32,17 +34,17 @@ def parallel_write(path, size):
                 thread.start()
             for thread in threads:
                 thread.join()
-            seconds = time.monotonic() - start
+            seconds.append(time.monotonic() - start)
     finally:
         os.close(file)
         os.unlink(path)
     return seconds
 
 
-def merge(tool, run, output, threads):
+def merge(tool, run, output, *options):
     """Wall-clock and processor seconds, and the peak of memory in bytes."""
     start = time.monotonic()
-    with subprocess.Popen([tool, f"--threads={threads}", "-f", run, "-o", output],
+    with subprocess.Popen([tool, *options, "-f", run, "-o", output],
                           stderr=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status  # waited for
@@ -55,27 +57,48 @@ def size_of(directory):
     return sum(os.stat(path).st_blocks * 512 for path in runs.traces(directory))
 
 
+def open_file(path):
+    """Seconds that the package takes to read a file, and to read its summary; None without it."""
+    program = ("import sys, time, scope_profiler\n"
+               "for read in scope_profiler.read_h5, scope_profiler.read_h5_summary:\n"
+               "    start = time.monotonic()\n"
+               "    read(sys.argv[1])\n"
+               "    print(time.monotonic() - start)\n")
+    python = os.environ.get("SP_PYTHON", sys.executable)
+    answer = subprocess.run([python, "-c", program, path], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, universal_newlines=True)
+    return [float(word) for word in answer.stdout.split()] if answer.returncode == 0 else None
+
+
 def report(folder):
     tool, maker = os.path.join(folder, "sp-merge"), os.path.join(folder, "make_run")
     print("\nmerging, in memory (user: millions of events a second of a processor outside the "
-          "kernel;\nwrite: two threads write as much into a file that is there already)")
-    print(f"  {'ranks':>6}{'events':>13}{'threads':>9}{'time':>8}{'M/s':>7}{'user':>7}{'MB/s':>7}"
-          f"{'peak MB':>9}{'file MB':>9}{'write':>8}{'ratio':>7}")
+          "kernel; MB/s: of traces;\nnew, again: how often the time that two threads take to write "
+          "as much to a new file, and once more\nto that; read: seconds that the package takes for "
+          "all, and for the summary)")
+    print(f"  {'ranks':>6}{'events':>13}{'threads':>9}{'compress':>10}{'time':>9}{'M/s':>6}"
+          f"{'user':>6}{'MB/s':>6}{'peak MB':>9}{'file MB':>9}{'new':>6}{'again':>7}{'read':>14}")
     for ranks, events in SIZES:
         with tempfile.TemporaryDirectory(prefix="scope-bench-", dir=MEMORY) as directory:
             run, output = os.path.join(directory, "run"), os.path.join(directory, "run.h5")
-            subprocess.run([maker, "-n", str(ranks), "--events", str(events), "--hosts", "1", run],
-                           check=True)
+            subprocess.run([maker, "-n", str(ranks), "--events", str(events), "--hosts", "1",
+                            "--noise", "1000", run], check=True)
             traces, total = size_of(run), ranks * events
-            for threads in (1, 2):
-                best = min(merge(tool, run, output, threads) for _ in range(runs.pick(2, 3)))
+            for threads, compress in ((1, "0"), (2, "0"), (2, "auto")):
+                options = [f"--threads={threads}", f"--compress={compress}"]
+                rounds = runs.pick(2, 3) if compress == "0" else 1
+                best = min(merge(tool, run, output, *options) for _ in range(rounds))
                 size = os.path.getsize(output)
                 write = parallel_write(output + ".copy", size)
-                line(ranks, total, threads, traces, size, write, best)
+                read = open_file(output) if threads == 2 else None
+                line(ranks, total, threads, compress, traces, size, write, read, best)
+                os.unlink(output)
 
 
-def line(ranks, total, threads, traces, size, write, best):
+def line(ranks, total, threads, compress, traces, size, write, read, best):
     seconds, user, peak = best
-    print(f"  {ranks:>6}{total:>13,}{threads:>9}{seconds:>7.2f}s{total / seconds / 1e6:>7.1f}"
-          f"{total / user / 1e6:>7.1f}{traces / seconds / 1e6:>7.0f}{peak / 1e6:>9.0f}"
-          f"{size / 1e6:>9.0f}{write:>7.2f}s{seconds / write:>7.1f}")
+    opened = f"{read[0]:.1f}, {read[1]:.2f}" if read else ""
+    print(f"  {ranks:>6}{total:>13,}{threads:>9}{compress:>10}{seconds:>8.2f}s"
+          f"{total / seconds / 1e6:>6.1f}{total / user / 1e6:>6.1f}{traces / seconds / 1e6:>6.0f}"
+          f"{peak / 1e6:>9.0f}{size / 1e6:>9.0f}{seconds / write[0]:>6.1f}"
+          f"{seconds / write[1]:>7.1f}{opened:>14}")

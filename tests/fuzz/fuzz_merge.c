@@ -36,12 +36,18 @@ static void report(uint64_t calls)
     profile_release(&profile);
 }
 
-static void merge(const struct run *run, const struct run_world *world)
+/* The file's form is the input's as well. */
+static void merge(const struct run *run, const struct run_world *world, size_t form)
 {
     struct losses losses = {.quiet = true};
     static struct world_result result;
     struct error err = {""};
-    const struct world_options options = {.overwrite = true, .threads = 2};
+    const struct world_options options = {.overwrite = true,
+                                          .threads = 2,
+                                          .compress = form % 2 == 0,
+                                          .is_old_schema = form % 3 == 0,
+                                          .has_handles = form % 5 == 0,
+                                          .most_bytes = form % 7 == 0};
     memset(&result, 0, sizeof result);
     enum world_status status =
         world_merge(run, world, profile_path, &options, &losses, &result, &err);
@@ -67,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input_write(directory, data, size, INPUT_NAMES);
     if (run_open(&run, path, &err) == 0)
         for (size_t i = 0; i < run.world_count; i++)
-            merge(&run, &run.worlds[i]);
+            merge(&run, &run.worlds[i], size);
     run_release(&run);
     input_remove(directory);
     unlink(profile_path);

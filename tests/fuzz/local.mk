@@ -48,7 +48,8 @@ fuzz_sources = $(libtrace_la_SOURCES) $(libprofile_la_SOURCES) $(libmerge_la_SOU
 fuzz: make_traces sample_trace
 	@$(MAKE) --no-print-directory -f $(top_srcdir)/tests/fuzz/fuzz.mk top_srcdir='$(top_srcdir)' \
 		top_builddir='$(top_builddir)' SOURCES='$(fuzz_sources)' \
-		INCLUDES='$(HDF5_CFLAGS) $(JSONC_CFLAGS)' LIBS='$(HDF5_LIBS) $(JSONC_LIBS) -lpthread'
+		INCLUDES='$(HDF5_CFLAGS) $(JSONC_CFLAGS) $(ZLIB_CFLAGS)' \
+		LIBS='$(HDF5_LIBS) $(JSONC_LIBS) $(ZLIB_LIBS) -lpthread'
 	@top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		bash $(top_srcdir)/tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 .PHONY: fuzz
