@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The check of a host: a good one has no fault, and each fault that an administrator can make is named.
 . "$(dirname "$0")/scenario.sh"
-plan 27
+plan 30
 results=$(mktemp -d)
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -60,6 +60,15 @@ only_fault "there is no directory $site/none/? on this host" "out= in a director
 with "optional $site/none.so"
 is "$status" 1 "plugstack.conf without the plugin"
 like "$out" 'does not name the plugin: add the line "optional scope_profile.so"' "is a fault"
+
+with "$good merge=epilog"
+only_fault "epilog: plugstack.conf says merge=epilog, but no Epilog in [^ ]+ does it: let it name [^ ]+/epilog.d/90" \
+    "merge=epilog without an epilog"
+cp "$SP_CLUSTER/slurm.conf" "$results"
+echo "Epilog=$SP_STAGE/libexec/scope-profile/epilog.d/*" >>"$SP_CLUSTER/slurm.conf"
+with "$good merge=epilog"
+like "$out" "ok    epilog: $SP_STAGE/libexec/scope-profile/epilog.d/90-scope-profile merges" "with it"
+cat "$results/slurm.conf" >"$SP_CLUSTER/slurm.conf"
 
 chmod g+w "$site/libscope_preload.so"
 with "$good"

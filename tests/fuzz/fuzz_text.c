@@ -13,6 +13,7 @@
 #include "schema/region_label.h"
 #include "schema/run_path.h"
 #include "schema/size_text.h"
+#include "schema/step_record.h"
 #include "schema/trace_format.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -103,6 +104,21 @@ static void try_records(const char *text, size_t size)
     job_end_read(directory, &end, &err);
 }
 
+/* What was taken can be written, and is then taken again. */
+static void try_step(const char *text, size_t size)
+{
+    static struct step_record record;
+    static char copy[STEP_RECORD_MAX];
+    size_t length = size < sizeof copy ? size : sizeof copy - 1;
+    struct error err;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    if (step_record_parse(&record, copy, length, &err) == 0 &&
+        (step_record_print(&record, copy, &length, &err) < 0 ||
+         step_record_parse(&record, copy, length, &err) < 0))
+        abort();
+}
+
 /* The values of a label, of which each is one byte, and both of its names. */
 static void try_label(const char *text, size_t size)
 {
@@ -177,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
-    switch ((uint8_t)(data[0] - 'A') % 8) {
+    switch ((uint8_t)(data[0] - 'A') % 9) {
     case 0:
         try_options(text, strlen(text));
         break;
@@ -199,9 +215,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 6:
         try_label(text, size - 1);
         break;
-    default:
+    case 7:
         try_marker(text, size - 1);
         try_likwid_record(text, size - 1);
+        break;
+    default:
+        try_step(text, size - 1);
     }
     free(text);
     return 0;

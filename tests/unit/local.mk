@@ -36,7 +36,8 @@ endif
 # The plugin's parts that do not need Slurm, and sp-run's.
 if HAVE_CRITERION
 if !PRELOAD_ONLY
-SPANK_TESTS = test_program test_spank_parts test_child test_step_record test_registry
+SPANK_TESTS = test_program test_spank_parts test_child test_step_record test_registry \
+	test_user_child
 check_PROGRAMS += $(SPANK_TESTS)
 TESTS += $(SPANK_TESTS)
 test_program_SOURCES = tests/unit/test_program.c spank/elf_check.c spank/program.c
@@ -55,6 +56,9 @@ test_child_LDADD = $(CRITERION_LIBS)
 test_step_record_SOURCES = tests/unit/test_step_record.c schema/step_record.c
 test_step_record_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_step_record_LDADD = libtrace.la $(CRITERION_LIBS)
+test_user_child_SOURCES = tests/unit/test_user_child.c merge/user_child.c
+test_user_child_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_user_child_LDADD = libtrace.la $(CRITERION_LIBS)
 test_registry_SOURCES = tests/unit/test_registry.c schema/registry.c schema/step_record.c
 test_registry_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_registry_LDADD = libtrace.la $(CRITERION_LIBS)
