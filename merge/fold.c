@@ -844,7 +844,8 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
         return 0;
     int status = make_buffers(&pass);
     /* A trace that cannot be opened a second time: its calls count as lost. */
-    if (status == 0 && trace_reader_open(&reader, dirfd, pass.rank->file, NULL) == 0)
+    if (status == 0 &&
+        trace_reader_open_part(&reader, dirfd, pass.rank->file, pass.rank->part, NULL) == 0)
         status = stream_records(&pass, reader, progress);
     if (status == 0)
         status = fold_session(&pass);

@@ -435,12 +435,15 @@ static bool has_its_name(const struct look *look, const char *file)
 }
 
 /* Opens the trace and looks at what changes. */
-static int begin_look(struct look *look, int dirfd, const char *file, int64_t now_ns)
+static int begin_look(struct look *look, const struct run_world *world, size_t number,
+                      int64_t now_ns)
 {
     struct live_rank *rank = look->rank;
+    const char *file = world->files[number];
+    const struct trace_part *part = world->parts ? &world->parts[number] : NULL;
     *rank = (struct live_rank){.behind_ns = -1};
     rank->number = (uint32_t)strtoul(file + strlen("rank-"), NULL, 10);
-    if (trace_reader_open(&look->reader, dirfd, file, &rank->problem) < 0 ||
+    if (trace_reader_open_part(&look->reader, world->fd, file, part, &rank->problem) < 0 ||
         !has_its_name(look, file))
         return end(look, LIVE_UNREADABLE, -1);
     look->found_ns = look->now_ns = now_ns ? now_ns : realtime_now();
@@ -530,7 +533,7 @@ static int look_at_batch(struct live *live, const struct run *run, const struct 
         looks[i] = (struct look){
             .live = live, .exits = &run->exits, .rank = &live->ranks[first + i], .err = err};
         live->rank_count++;
-        status = begin_look(&looks[i], world->fd, world->files[first + i], now_ns);
+        status = begin_look(&looks[i], world, first + i, now_ns);
     }
     for (size_t i = 0; looks && i < count; i++) {
         if (status == 0)

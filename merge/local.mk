@@ -8,6 +8,7 @@ libmerge_la_SOURCES = \
 	merge/alignment.c merge/alignment.h \
 	merge/clock.c merge/clock.h \
 	merge/communicators.c merge/communicators.h \
+	merge/containers.c merge/containers.h \
 	merge/duration.c merge/duration.h \
 	merge/epilog.c merge/epilog.h \
 	merge/epilog_step.c merge/epilog_step.h \

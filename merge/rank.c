@@ -562,7 +562,8 @@ int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *
             return no_memory(&scan);
         rank->traffic->times_max = traffic_times;
     }
-    if (trace_reader_open(&scan.reader, dirfd, rank->file, &rank->problem) < 0) {
+    if (trace_reader_open_part(&scan.reader, dirfd, rank->file, rank->part, &rank->problem) <
+        0) {
         rank->state = RANK_UNREADABLE;
         return 0;
     }

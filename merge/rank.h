@@ -78,6 +78,7 @@ struct traffic;
 
 struct rank {
     char *file; /* name in the world's directory */
+    const struct trace_part *part; /* where it is, if in a container; NULL: in the directory */
     struct trace_header header;
     struct trace_state state_page;
     enum rank_state state;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "merge/containers.h"
 #include "merge/likwid.h"
 #include "schema/exit_record.h"
 #include "schema/node_marker.h"
@@ -72,13 +73,17 @@ static int take_trace(void *data, const char *name)
     return 0;
 }
 
+int run_compare_names(const char *left, const char *right)
+{
+    size_t length_left = strlen(left), length_right = strlen(right);
+    if (length_left != length_right) /* more digits: a larger number */
+        return length_left < length_right ? -1 : 1;
+    return strcmp(left, right);
+}
+
 static int compare_files(const void *left, const void *right)
 {
-    const char *a = *(char *const *)left, *b = *(char *const *)right;
-    size_t length_a = strlen(a), length_b = strlen(b);
-    if (length_a != length_b) /* more digits: a larger number */
-        return length_a < length_b ? -1 : 1;
-    return strcmp(a, b);
+    return run_compare_names(*(char *const *)left, *(char *const *)right);
 }
 
 static void release_world(struct run_world *world)
@@ -86,6 +91,7 @@ static void release_world(struct run_world *world)
     for (size_t i = 0; i < world->file_count; i++)
         free(world->files[i]);
     free(world->files);
+    free(world->parts);
     free(world->name);
     if (world->fd >= 0)
         close(world->fd);
@@ -135,6 +141,8 @@ static int take_name(void *data, const char *name)
                         S_ISDIR(info.st_mode);
     if (is_directory)
         return take_world(listing, name);
+    if (containers_note(listing->run, name) < 0)
+        return -1;
     return exits_is_name(name) ? exits_add_file(&listing->run->exits, listing->run->fd, name) : 0;
 }
 
@@ -142,7 +150,7 @@ static void find_first_instant(struct run_world *world)
 {
     for (size_t i = 0; i < world->file_count; i++) {
         struct trace_reader *reader;
-        if (trace_reader_open(&reader, world->fd, world->files[i], NULL) < 0)
+        if (run_world_open(world, i, &reader, NULL) < 0)
             continue;
         int64_t first = trace_reader_header(reader)->first_sync.realtime_ns;
         world->first_realtime = first < world->first_realtime ? first : world->first_realtime;
@@ -165,6 +173,8 @@ static int list(struct run *run, struct error *err)
         return error_set(err, "out of memory");
     if (for_each_name(run->fd, take_name, &listing, err) < 0)
         return -1;
+    if (containers_read(run) < 0)
+        return error_set(err, "out of memory");
     exits_add_job_end(&run->exits, run->fd);
     return exits_settle(&run->exits) < 0 ? error_set(err, "out of memory") : 0;
 }
@@ -195,6 +205,13 @@ int run_open(struct run *run, const char *path, struct error *err)
     return 0;
 }
 
+int run_world_open(const struct run_world *world, size_t number, struct trace_reader **reader,
+                   struct error *err)
+{
+    return trace_reader_open_part(reader, world->fd, world->files[number],
+                                  world->parts ? &world->parts[number] : NULL, err);
+}
+
 int run_claim(struct run *run, struct error *err)
 {
     run->claim = openat(run->fd, JOB_RECORD_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -206,6 +223,8 @@ int run_claim(struct run *run, struct error *err)
 static int remove_world(const struct run *run, const struct run_world *world, struct error *err)
 {
     for (size_t i = 0; i < world->file_count; i++) {
+        if (world->parts && world->parts[i].container)
+            continue;
         uint32_t number = (uint32_t)strtoul(world->files[i] + strlen("rank-"), NULL, 10);
         if (likwid_remove(world->fd, number) < 0 ||
             (unlinkat(world->fd, world->files[i], 0) < 0 && errno != ENOENT))
@@ -243,7 +262,7 @@ int run_remove(struct run *run, struct error *err)
         if (remove_world(run, &run->worlds[i], err) < 0)
             return -1;
     }
-    if (remove_records(run, err) < 0)
+    if (containers_remove(run, err) < 0 || remove_records(run, err) < 0)
         return -1;
     if (node_marker_remove_all(run->fd) < 0)
         return error_set(err, "cannot remove %s/" NODE_MARKER_PREFIX "NODE: %s", run->path,
@@ -261,6 +280,7 @@ void run_release(struct run *run)
     for (size_t i = 0; i < run->world_count; i++)
         release_world(&run->worlds[i]);
     free(run->worlds);
+    containers_release(run);
     free(run->path);
     job_record_release(&run->job);
     exits_release(&run->exits);

@@ -29,9 +29,10 @@
 
 const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 
-enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20 };
+enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20, WAIT_MAX = 24 * 3600 };
 enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS, KEY_MEMORY };
 enum { KEY_EPILOG = 512, KEY_REGISTRY, KEY_COMPRESS, KEY_MAX_FILE, KEY_SCHEMA, KEY_COMM };
+enum { KEY_WAIT = 1024 };
 
 struct settings {
     char **runs; /* directories; the command line's */
@@ -39,6 +40,7 @@ struct settings {
     const char *output; /* NULL: beside the run directory */
     bool remove, verbose, automatic, is_epilog;
     const char *registry;
+    unsigned wait_seconds; /* for nodes that are still copying traces */
     struct world_options world;
 };
 
@@ -77,6 +79,8 @@ static const struct argp_option option_table[] = {
      "What comm= tells in labels: \"id\" (default: job-wide number) or \"handle\" (Fortran's, which "
      "each MPI and each rank has its own of)",
      0},
+    {"wait", KEY_WAIT, "SECONDS", 0,
+     "Wait so long for nodes that are still copying traces from their spool (default: 30)", 0},
     {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
     {"remove", KEY_REMOVE, NULL, 0, "Remove the traces once the file is complete and on disk", 0},
     {"verbose", 'v', NULL, 0, "Tell what is read and written", 0},
@@ -143,6 +147,14 @@ static error_t parse_form(int key, const char *argument, struct argp_state *stat
     }
 }
 
+static bool read_seconds(const char *text, unsigned *seconds)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *seconds = (unsigned)number;
+    return *text >= '0' && *text <= '9' && *end == '\0' && number <= WAIT_MAX;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct settings *settings = state->input;
@@ -174,6 +186,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         if (!size_text_read(argument, strlen(argument), &settings->world.memory) ||
             settings->world.memory < MEMORY_LEAST)
             argp_error(state, "--memory=%s: not a size from 64M on", argument);
+        return 0;
+    case KEY_WAIT:
+        if (!read_seconds(argument, &settings->wait_seconds))
+            argp_error(state, "--wait=%s: not a number from 0 to 86400", argument);
         return 0;
     case KEY_STRICT:
         settings->world.is_strict = true;
@@ -294,6 +310,7 @@ struct outcome {
     char first_file[PATH_SIZE];
     char last_file[PATH_SIZE];
     struct error problem; /* the last one */
+    size_t short_nodes;   /* whose traces were not all copied */
 };
 
 static void add_result(struct outcome *outcome, enum world_status status,
@@ -388,6 +405,9 @@ static void print_line(const struct outcome *outcome, const char *run_path, cons
         fputs("; with events it would be larger than max-file: it has statistics only", stderr);
     if (outcome->likwid[0])
         fprintf(stderr, "; hardware counters are missing: %s", outcome->likwid);
+    if (outcome->short_nodes > 0)
+        fprintf(stderr, "; not all traces were copied from the spool of %zu %s",
+                outcome->short_nodes, outcome->short_nodes == 1 ? "node" : "nodes");
     if (removal)
         fprintf(stderr, "; %s", removal);
     else if (!tells_all(outcome))
@@ -441,6 +461,21 @@ static void merge_world(const struct settings *settings, const struct run *run, 
     add_result(outcome, status, &result, settings->world.labels, path);
 }
 
+/* A node may be lost, or not be done copying in time: then traces are missing or cut off. */
+static void check_containers(const struct settings *settings, const struct run *run,
+                             struct outcome *outcome)
+{
+    for (size_t i = 0; i < run->container_count; i++) {
+        if (run->containers[i].is_complete)
+            continue;
+        outcome->short_nodes++;
+        outcome->has_losses = true;
+        if (!settings->automatic)
+            fprintf(stderr, "sp-merge: %s: not all traces were copied from the node's spool\n",
+                    run->containers[i].file);
+    }
+}
+
 /* Removes the traces of a complete merge if that is wanted. Returns what went wrong, or NULL. */
 static const char *remove_traces(const struct settings *settings, struct run *run,
                                  const struct outcome *outcome, struct error *err)
@@ -482,6 +517,7 @@ static int merge_run(const struct settings *given, struct run *run)
     }
     for (size_t i = 0; i < run->world_count; i++)
         merge_world(settings, run, i, outcome);
+    check_containers(settings, run, outcome);
     const char *removal = remove_traces(settings, run, outcome, &err);
     if (settings->automatic) {
         print_line(outcome, run->path, removal);
@@ -539,6 +575,7 @@ static int merge_directory(const struct settings *settings, const char *director
         fputs("sp-merge: out of memory\n", stderr);
         return WORLD_FAILED;
     }
+    run_wait(path, (int)settings->wait_seconds * 1000);
     int status = run_open(&run, path, &err) < 0 ? open_failed(settings, errno, &err)
                                                 : merge_claimed_run(settings, &run);
     run_release(&run);
@@ -551,6 +588,7 @@ static int merge_in_epilog(void *data, const char *run, unsigned threads, uint64
 {
     struct settings settings = *(const struct settings *)data;
     settings.automatic = settings.remove = true;
+    settings.wait_seconds = 0; /* it has waited */
     settings.world.show_progress = false;
     settings.world.threads = threads;
     settings.world.memory = memory;
@@ -559,7 +597,7 @@ static int merge_in_epilog(void *data, const char *run, unsigned threads, uint64
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {.registry = REGISTRY_DIRECTORY};
+    struct settings settings = {.registry = REGISTRY_DIRECTORY, .wait_seconds = 30};
     int worst = WORLD_COMPLETE;
     streams_prepare();
     mallopt(M_ARENA_MAX, 1); /* one for each thread takes 64 MiB of address space, which is limited */

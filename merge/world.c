@@ -156,7 +156,7 @@ static bool has_several_hosts(const struct run_world *world)
     bool has_first = false, differs = false;
     for (size_t i = 0; !differs && i < world->file_count; i++) {
         struct trace_reader *reader;
-        if (trace_reader_open(&reader, world->fd, world->files[i], NULL) < 0)
+        if (run_world_open(world, i, &reader, NULL) < 0)
             continue;
         const struct trace_header *header = trace_reader_header(reader);
         differs = has_first && strcmp(first.host_key, header->host_key) != 0;
@@ -182,6 +182,7 @@ static int scan_one(void *context, size_t number, struct error *err)
     const struct merge *merge = context;
     struct rank *rank = &merge->ranks[number];
     rank->file = strdup(merge->world->files[number]);
+    rank->part = merge->world->parts ? &merge->world->parts[number] : NULL;
     if (!rank->file)
         return error_set(err, "out of memory");
     return rank_scan(rank, merge->world->fd, merge->traffic_times, err);

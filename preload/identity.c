@@ -27,6 +27,7 @@
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "schema/run_path.h"
+#include "schema/size_text.h"
 
 enum { SEQUENCE_MAX = 1000 }; /* MPI programs that one task may run after another */
 enum { WORLD_NAME_MAX = 96 };
@@ -77,8 +78,9 @@ static bool below_mpirun(void)
            !in_asking_step();
 }
 
-/* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name: what their ranks have in common has to
- * tell them apart. All on a host are children of one process, those of spawned worlds too. */
+/* Hydra (MPICH's and Intel MPI's mpiexec) gives worlds no name: what their ranks have in common
+ * has to tell them apart. All on a host are children of one process, those of spawned worlds
+ * too. */
 static void hydra_world_name(char name[static WORLD_NAME_MAX])
 {
     const char *kind = variable("PMI_SPAWNED") ? "spawned" : "world";
@@ -120,7 +122,8 @@ static const char *handed(const char *step_name, const char *mpirun_name, const 
     return variable(in_asking_step() ? step_name : below_mpirun() ? mpirun_name : run_name);
 }
 
-/* The user's own word: SCOPE_PROFILER_MPI, which the Python package scope-profiler heeds as well. */
+/* The user's own word: SCOPE_PROFILER_MPI, which the Python package scope-profiler heeds as
+ * well. */
 enum wish { WISH_NONE, WISH_OFF, WISH_ON };
 
 static enum wish user_wish(void)
@@ -385,20 +388,24 @@ static void attach_likwid(int world, const char *directory, uint32_t rank)
         likwid_attach(world, path, rank, record);
 }
 
-/* The trace in the first directory WORLD-N that has none of this rank yet: a task may run several
- * MPI programs one after another. */
-static int create_in_world(struct trace_writer *writer, int run, struct trace_header *header,
+/* The trace below place, in the first directory WORLD-N that has none of this rank yet, there
+ * and below other (-1: there is no other): a task may run several MPI programs one after
+ * another. */
+static int create_in_world(struct trace_writer *writer, int place, int other, uint64_t limit,
+                           struct trace_header *header,
                            void (*read_clocks)(struct trace_sync *sync), struct error *err)
 {
-    uint64_t limit = trace_limit(identity_what(), header->world_size, run);
-    char directory[sizeof header->world + 16], file[32];
+    char directory[sizeof header->world + 16], file[32], path[sizeof directory + sizeof file];
 
     snprintf(file, sizeof file, "rank-%06u" TRACE_SUFFIX, header->rank);
     for (uint32_t sequence = 0; sequence < SEQUENCE_MAX; sequence++) {
         snprintf(directory, sizeof directory, "%s-%u", header->world, sequence);
-        if (mkdirat(run, directory, 0777) < 0 && errno != EEXIST)
+        snprintf(path, sizeof path, "%s/%s", directory, file);
+        if (other >= 0 && faccessat(other, path, F_OK, 0) == 0)
+            continue;
+        if (mkdirat(place, directory, 0777) < 0 && errno != EEXIST)
             return error_set(err, "cannot make the directory %s: %s", directory, strerror(errno));
-        int world = open_directory(run, directory, err);
+        int world = open_directory(place, directory, err);
         if (world < 0)
             return -1;
         header->world_sequence = sequence;
@@ -411,6 +418,55 @@ static int create_in_world(struct trace_writer *writer, int run, struct trace_he
             return status;
     }
     return -1;
+}
+
+/* The step's directory in the node's spool; -1: there is none, or none that can be used. Files of
+ * hardware counters lie beside their traces, and are no part of a container. */
+static int open_spool(void)
+{
+    size_t length;
+    const char *path = variable(STEP_ENV_SPOOL);
+    bool counts = options_value(identity_what(), "likwid", &length) != NULL;
+    return path && in_asking_step() && !counts ? open_directory(AT_FDCWD, path, NULL) : -1;
+}
+
+/* The container tells whoever merges that this node has traces to bring yet. */
+static int begin_container(int run)
+{
+    const char *name = variable(STEP_ENV_SPOOL_FILE);
+    int fd = name && !strchr(name, '/')
+                 ? openat(run, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)
+                 : -1;
+    return fd < 0 ? -1 : close(fd);
+}
+
+/* The limit there, which is the run's, and what the site lets all ranks of the node take; 0: too
+ * little to be of use. */
+static uint64_t limit_in_spool(int spool, uint32_t ranks)
+{
+    uint64_t size, limit = trace_limit(identity_what(), ranks, spool);
+    const char *text = variable(STEP_ENV_SPOOL_SIZE);
+    if (!text || !size_text_read(text, strlen(text), &size))
+        return limit;
+    uint64_t share = trace_limit_in_spool(size, ranks);
+    return share < limit ? share : limit;
+}
+
+/* In the spool if the node has one that takes it, else in the run directory. */
+static int create_trace(struct trace_writer *writer, int run, struct trace_header *header,
+                        void (*read_clocks)(struct trace_sync *sync), struct error *err)
+{
+    uint32_t ranks = header->world_size;
+    int spool = open_spool(), status = -1;
+    uint64_t limit = spool < 0 ? 0 : limit_in_spool(spool, ranks);
+    if (limit > 0 && begin_container(run) == 0)
+        status = create_in_world(writer, spool, run, limit, header, read_clocks, NULL);
+    if (status < 0)
+        status = create_in_world(writer, run, spool, trace_limit(identity_what(), ranks, run),
+                                 header, read_clocks, err);
+    if (spool >= 0)
+        close(spool);
+    return status;
 }
 
 /* Finds the directory that the ranks of this mpirun share, if this is one, or makes it. */
@@ -461,7 +517,7 @@ int identity_create_trace(struct trace_writer *writer, const struct recorder_wor
     publish_job(run, &header);
     if (in_asking_step() && header.local_rank == 0)
         exit_record_reserve(run, header.node);
-    int status = create_in_world(writer, run, &header, read_clocks, err);
+    int status = create_trace(writer, run, &header, read_clocks, err);
     close(run);
     return status;
 }

@@ -83,6 +83,12 @@ uint64_t trace_limit_in_memory(uint32_t ranks)
     return share > LEAST_IN_MEMORY ? share : LEAST_IN_MEMORY;
 }
 
+uint64_t trace_limit_in_spool(uint64_t size, uint32_t ranks)
+{
+    uint64_t share = size / ranks_on_node(ranks);
+    return share < LEAST_IN_MEMORY ? 0 : share;
+}
+
 uint64_t trace_limit(const char *what, uint32_t ranks, int directory)
 {
     uint64_t limit, of_memory;

@@ -15,9 +15,12 @@
 #define STEP_ENV_PARENT "SLURM_SCOPE_PROFILE_PARENT"   /* absolute out=, patterns unresolved */
 #define STEP_ENV_LIKWID "SLURM_SCOPE_PROFILE_LIKWID"   /* what is counted (likwid_record.h) */
 #define STEP_ENV_SITE "SLURM_SCOPE_PROFILE_SITE"       /* "1": the site asked, not the user */
+#define STEP_ENV_SPOOL "SLURM_SCOPE_PROFILE_SPOOL"     /* the step's directory in the spool */
+#define STEP_ENV_SPOOL_FILE "SLURM_SCOPE_PROFILE_SPOOL_FILE" /* its container in the run */
+#define STEP_ENV_SPOOL_SIZE "SLURM_SCOPE_PROFILE_SPOOL_SIZE" /* bytes of all ranks; "": any */
 
-/* From the plugin to what mpirun starts in a batch script or an interactive shell of the job, here and,
- * through its daemons, on other nodes. srun leaves them alone. */
+/* From the plugin to what mpirun starts in a batch script or an interactive shell of the job,
+ * here and, through its daemons, on other nodes. srun leaves them alone. */
 #define MPIRUN_ENV_RUN "SLURM_SCOPE_PROFILE_MPIRUN_RUN"   /* "DIR/scope-profile-JOB.mpirun" */
 #define MPIRUN_ENV_JOB "SLURM_SCOPE_PROFILE_MPIRUN_JOB"   /* "JOB" */
 #define MPIRUN_ENV_WHAT "SLURM_SCOPE_PROFILE_MPIRUN_WHAT" /* WHAT that holds for the job */

@@ -43,6 +43,8 @@ struct trace_reader {
     int fd;
     char name[NAME_SIZE];
     uint64_t size; /* of the file as of open */
+    bool is_part;  /* of a file, whose other bytes are not ours */
+    uint64_t start; /* of the trace in the file */
     uint64_t bytes_read;
     bool end_checked;
     enum reading reading;
@@ -89,6 +91,11 @@ static bool grow(void *array, size_t *room, size_t count, size_t size)
 static ssize_t read_at(struct trace_reader *reader, void *data, size_t size, uint64_t offset)
 {
     size_t done = 0;
+    if (reader->is_part) {
+        uint64_t left = offset < reader->size ? reader->size - offset : 0;
+        size = left < size ? (size_t)left : size;
+        offset += reader->start;
+    }
     while (done < size) {
         ssize_t n = pread(reader->fd, (char *)data + done, size - done, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
@@ -199,10 +206,33 @@ static int read_slots(struct trace_reader *reader, struct error *err)
     return 0;
 }
 
+/* Opens what holds the trace. Returns a descriptor, or -1 and err. */
+static int open_file(int dirfd, const char *name, const struct trace_part *part, int64_t *size,
+                     struct error *err)
+{
+    struct error problem;
+    if (!part || !part->container)
+        return regular_file_open(dirfd, name, size, err);
+    int fd = regular_file_open(part->dirfd, part->container, size, &problem);
+    if (fd < 0)
+        return error_set(err, "%s: in %s", name, problem.text);
+    if (part->offset > (uint64_t)*size || part->size > (uint64_t)*size - part->offset) {
+        close(fd);
+        return error_set(err, "%s: %s is shorter than before", name, part->container);
+    }
+    return fd;
+}
+
 int trace_reader_open(struct trace_reader **result, int dirfd, const char *name, struct error *err)
 {
+    return trace_reader_open_part(result, dirfd, name, NULL, err);
+}
+
+int trace_reader_open_part(struct trace_reader **result, int dirfd, const char *name,
+                           const struct trace_part *part, struct error *err)
+{
     int64_t size;
-    int fd = regular_file_open(dirfd, name, &size, err);
+    int fd = open_file(dirfd, name, part, &size, err);
     if (fd < 0)
         return -1;
     struct trace_reader *reader = calloc(1, sizeof *reader);
@@ -212,6 +242,11 @@ int trace_reader_open(struct trace_reader **result, int dirfd, const char *name,
     }
     reader->fd = fd;
     reader->size = (uint64_t)size;
+    if (part && part->container) {
+        reader->is_part = true;
+        reader->start = part->offset;
+        reader->size = part->size;
+    }
     strncpy(reader->name, name, sizeof reader->name - 1);
 
     ssize_t n = read_at(reader, &reader->header, sizeof reader->header, 0);

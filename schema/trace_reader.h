@@ -92,6 +92,17 @@ struct trace_operation {
  * not a trace, another byte order, another major version, a header cut off.
  */
 int trace_reader_open(struct trace_reader **reader, int dirfd, const char *name, struct error *err);
+
+/* The same for a trace that is a part of the file dirfd/container, the size bytes at offset; name is
+ * what messages call it. part NULL: dirfd/name itself. */
+struct trace_part {
+    const char *container; /* NULL: no part of a file, but one of its own */
+    int dirfd;
+    uint64_t offset, size;
+};
+
+int trace_reader_open_part(struct trace_reader **reader, int dirfd, const char *name,
+                           const struct trace_part *part, struct error *err);
 void trace_reader_close(struct trace_reader *reader);
 
 /* Valid until close. Strings are terminated whatever the file held. The state is as of open. */

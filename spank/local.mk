@@ -28,6 +28,8 @@ scope_profile_la_SOURCES = \
 	spank/root_change.c spank/root_change.h \
 	spank/run_place.c spank/run_place.h \
 	spank/settings.c spank/settings.h \
+	spank/spool.c spank/spool.h \
+	spank/spool_child.c spank/spool_child.h \
 	spank/srun.c spank/srun.h \
 	spank/step_entry.c spank/step_entry.h \
 	spank/stepd.c spank/stepd.h \

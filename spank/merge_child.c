@@ -17,12 +17,14 @@
 
 extern char **environ;
 
-static int spawn(pid_t *child, const char *tool, const char *run)
+static int spawn(pid_t *child, const char *tool, const char *run, unsigned wait_s)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
     sigset_t none, all;
-    char *argv[] = {(char *)tool, (char *)"--auto", (char *)"--", (char *)run, NULL};
+    char wait[32];
+    char *argv[] = {(char *)tool, (char *)"--auto", wait, (char *)"--", (char *)run, NULL};
+    snprintf(wait, sizeof wait, "--wait=%u", wait_s);
 
     /* srun blocks its signals in this thread, and a child would inherit that. */
     sigemptyset(&none);
@@ -78,7 +80,7 @@ static int wait_for(pid_t child, int ended, const sigset_t *stop)
     return status;
 }
 
-void merge_child_run(const char *tool, const char *run)
+void merge_child_run(const char *tool, const char *run, unsigned wait_s)
 {
     sigset_t stop, before;
     int ended[2];
@@ -98,7 +100,7 @@ void merge_child_run(const char *tool, const char *run)
     sigaddset(&stop, SIGHUP);
     sigaddset(&stop, SIGQUIT);
     sigprocmask(SIG_BLOCK, &stop, &before);
-    int reason = spawn(&child, tool, run);
+    int reason = spawn(&child, tool, run, wait_s);
     close(ended[1]);
     int status = reason == 0 ? wait_for(child, ended[0], &stop) : 0;
     if (WIFSIGNALED(status))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mpirun starts in a job: where its runs go, as batch scripts and mpirun's daemons are told. */
+/* What mpirun starts in a job: where its runs go, as batch scripts and mpirun's daemons are
+ * told. */
 #include "spank/mpirun.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mpirun starts in a job: where its runs go, as batch scripts and mpirun's daemons are told. */
+/* What mpirun starts in a job: where its runs go, as batch scripts and mpirun's daemons are
+ * told. */
 #ifndef SCOPE_MPIRUN_H
 #define SCOPE_MPIRUN_H
 
@@ -13,8 +14,8 @@ struct mpirun {
     char runs[OPTIONS_PATH_MAX]; /* what the names of the run directories begin with */
 };
 
-/* What the batch script was told if task is one of mpirun's daemons below it; else what sbatch or the
- * srun of task announced. Relative directories are those of the working directory.
+/* What the batch script was told if task is one of mpirun's daemons below it; else what sbatch
+ * or the srun of task announced. Relative directories are those of the working directory.
  * Returns 1; or 0: nobody asked; or -1 and err, which names the program. */
 int mpirun_find(const struct task *task, struct mpirun *mpirun, struct error *err);
 

@@ -96,5 +96,7 @@ int slurm_spank_exit(spank_t spank, int argc, char *argv[])
     (void)spank, (void)argc, (void)argv;
     if (spank_context() == S_CTX_LOCAL)
         srun_finish(&settings);
+    else if (spank_context() == S_CTX_REMOTE)
+        stepd_exit();
     return 0;
 }

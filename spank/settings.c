@@ -8,6 +8,7 @@
 
 #include "schema/error.h"
 #include "schema/registry.h"
+#include "schema/size_text.h"
 
 enum { SECONDS_MAX = 24 * 3600, THREADS_MAX = 256 };
 
@@ -97,6 +98,13 @@ static int take_choice(bool *choice, const char *word, const char *value, struct
     return 0;
 }
 
+static int take_size(uint64_t *size, const char *word, const char *value, struct error *err)
+{
+    return size_text_read(value, strlen(value), size)
+               ? 0
+               : refuse(word, "a size is needed, with K, M, G or T behind it", err);
+}
+
 static int take(struct settings *settings, const char *word, struct error *err)
 {
     const char *value = strchr(word, '=');
@@ -107,11 +115,13 @@ static int take(struct settings *settings, const char *word, struct error *err)
         const char *key;
         char *path, *list;
         uint32_t *number, most;
+        uint64_t *size;
         bool *choice;
     } keys[] = {
         {"preload", .path = settings->preload},
         {"merge-tool", .path = settings->merge_tool},
         {"registry", .path = settings->registry},
+        {"spool", .path = settings->spool},
         {"default", .path = NULL},
         {"out", .path = NULL},
         {"merge", .path = NULL},
@@ -122,6 +132,8 @@ static int take(struct settings *settings, const char *word, struct error *err)
         {"allow-user", .list = settings->allow_user},
         {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
         {"epilog-detach", .choice = &settings->epilog.detaches},
+        {"spool-size", .size = &settings->spool_size},
+        {"spool-timeout", .number = &settings->spool_timeout, .most = SECONDS_MAX},
         {"merge-wait", .number = &settings->epilog.wait_s, .most = SECONDS_MAX},
         {"merge-threads", .number = &settings->epilog.threads, .most = THREADS_MAX},
     };
@@ -134,6 +146,8 @@ static int take(struct settings *settings, const char *word, struct error *err)
             return take_list(keys[i].list, word, value, err);
         if (keys[i].number)
             return take_number(keys[i].number, keys[i].most, word, value, err);
+        if (keys[i].size)
+            return take_size(keys[i].size, word, value, err);
         if (keys[i].choice)
             return take_choice(keys[i].choice, word, value, err);
         return strcmp(keys[i].key, "default") == 0 ? take_default(settings, word, value, err)
@@ -141,15 +155,20 @@ static int take(struct settings *settings, const char *word, struct error *err)
     }
     return error_set(err,
                      "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
-                     "registry, default, out, merge, max-run, max-file, likwid, "
-                     "deny-partition, allow-user, epilog-timeout, epilog-detach, merge-wait, merge-threads",
+                     "registry, default, out, merge, max-run, max-file, likwid, deny-partition, "
+                     "allow-user, epilog-timeout, epilog-detach, spool, spool-size, "
+                     "spool-timeout, merge-wait, merge-threads",
                      (int)length, word);
 }
 
 void settings_read(struct settings *settings, int argc, char *argv[], settings_complain *complain)
 {
     *settings = (struct settings){
-        .registry = REGISTRY_DIRECTORY, .epilog = EPILOG_TERMS_DEFAULT, .likwid = true};
+        .registry = REGISTRY_DIRECTORY,
+        .epilog = EPILOG_TERMS_DEFAULT,
+        .likwid = true,
+        .spool_timeout = 60,
+    };
     snprintf(settings->preload, sizeof settings->preload, "%s", SP_PRELOAD_PATH);
     snprintf(settings->merge_tool, sizeof settings->merge_tool, "%s", SP_MERGE_PATH);
     snprintf(settings->likwid_tool, sizeof settings->likwid_tool, "%s", SP_LIKWID_TRY_PATH);

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "schema/options.h"
 #include "schema/step_record.h"
@@ -16,6 +17,9 @@ struct settings {
     char merge_tool[PATH_MAX];    /* sp-merge */
     char registry[PATH_MAX];      /* the directory of registry.h */
     struct epilog_terms epilog;
+    char spool[PATH_MAX];         /* root's directory for traces on the node; "": none */
+    uint64_t spool_size;          /* bytes of a step on the node there; 0: not limited */
+    uint32_t spool_timeout;       /* seconds to copy them to the run directory */
     char what[OPTIONS_TEXT_MAX];  /* WHAT for steps whose user says nothing; "": nothing */
     char words[OPTIONS_TEXT_MAX]; /* of WHAT, for those that it does not have: ",out=DIR,..." */
     char deny_partition[SETTINGS_LIST_MAX]; /* names, separated by commas; "": none */

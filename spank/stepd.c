@@ -3,6 +3,7 @@
 #include "spank/stepd.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,12 +15,14 @@
 #include "schema/ld_preload.h"
 #include "schema/options.h"
 #include "schema/run_environment.h"
+#include "schema/trace_container.h"
 #include "spank/likwid.h"
 #include "spank/mpirun.h"
 #include "spank/multi_prog.h"
 #include "spank/node_end.h"
 #include "spank/program.h"
 #include "spank/root_change.h"
+#include "spank/spool.h"
 #include "spank/step_entry.h"
 #include "spank/task.h"
 #include "spank/task_end.h"
@@ -33,7 +36,8 @@ static bool is_asked(const struct task *task)
 {
     struct options options;
     const char *text = task_get(task, STEP_ENV_WHAT);
-    if (!text || !task_get(task, STEP_ENV_PARENT) || options_parse(&options, text, NULL) < 0 || !options.mpi_calls)
+    if (!text || !task_get(task, STEP_ENV_PARENT) || options_parse(&options, text, NULL) < 0 ||
+        !options.mpi_calls)
         return false;
     strcpy(what, text);
     return true;
@@ -75,7 +79,9 @@ static void clean(const struct task *task)
     static const char *const names[] = {STEP_ENV_RUN,     STEP_ENV_STEP,    STEP_ENV_WHAT,
                                         STEP_ENV_PRELOAD, STEP_ENV_COMMAND, STEP_ENV_PARENT,
                                         STEP_ENV_SITE,    MPIRUN_ENV_JOB,   MPIRUN_ENV_RUN,
-                                        MPIRUN_ENV_WHAT,  MPIRUN_ENV_STEP,  MPIRUN_ENV_NODE};
+                                        MPIRUN_ENV_WHAT,  MPIRUN_ENV_STEP,  MPIRUN_ENV_NODE,
+                                        STEP_ENV_SPOOL,   STEP_ENV_SPOOL_FILE,
+                                        STEP_ENV_SPOOL_SIZE};
     const char *value = task_get(task, STEP_ENV_PRELOAD);
     char *library = value ? strdup(value) : NULL; /* the environment moves when it is changed */
     if (library)
@@ -153,6 +159,13 @@ static int check_partition(const struct task *task, const struct settings *setti
                      partition);
 }
 
+static void unset_spool(const struct task *task)
+{
+    task_unset(task, STEP_ENV_SPOOL);
+    task_unset(task, STEP_ENV_SPOOL_FILE);
+    task_unset(task, STEP_ENV_SPOOL_SIZE);
+}
+
 /* Whether the library may go into what the task runs. */
 static int check_task(const struct task *task, const struct settings *settings,
                       struct error *reason)
@@ -165,7 +178,8 @@ static int check_task(const struct task *task, const struct settings *settings,
     return check_library(task, settings->preload, reason);
 }
 
-/* LD_PRELOAD with the library and without another of ours that an outer step put in; to be freed. */
+/* LD_PRELOAD with the library and without another of ours that an outer step put in; to be
+ * freed. */
 static char *preload_value(const struct task *task, const char *library)
 {
     const char *outer = task_get(task, STEP_ENV_PRELOAD);
@@ -189,14 +203,23 @@ static void say(const struct task *task, const char *text)
 static int inject(const struct task *task, const struct settings *settings, struct error *reason)
 {
     struct task_run run;
+    char marker[NODE_MARKER_NAME_SIZE], container[TRACE_CONTAINER_NAME_SIZE], size[24] = "";
     if (check_task(task, settings, reason) < 0 || task_run_find(task, &run, reason) < 0)
         return -1;
+    const char *spool = spool_seen();
+    if (spool && (task_marker(task, marker) < 0 ||
+                  trace_container_name(marker + strlen(NODE_MARKER_PREFIX), container) < 0))
+        spool = NULL;
+    if (settings->spool_size > 0)
+        snprintf(size, sizeof size, "%" PRIu64, settings->spool_size);
+    unset_spool(task); /* of an outer step */
     char *preload = preload_value(task, settings->preload);
     const struct variable variables[] = {
         {STEP_ENV_RUN, run.directory},         {STEP_ENV_STEP, run.step},
         {STEP_ENV_WHAT, what},                 {STEP_ENV_COMMAND, run.command},
         {STEP_ENV_PRELOAD, settings->preload}, {"LD_PRELOAD", preload},
-        {NULL, NULL},
+        {spool ? STEP_ENV_SPOOL : NULL, spool}, {STEP_ENV_SPOOL_FILE, container},
+        {STEP_ENV_SPOOL_SIZE, size},           {NULL, NULL},
     };
     struct error uncounted, line;
     bool is_site = task_get(task, STEP_ENV_SITE) != NULL;
@@ -229,6 +252,7 @@ static int inject_mpirun(const struct task *task, const struct settings *setting
     };
     int status = set_all(task, variables, reason);
     free(preload);
+    unset_spool(task);
     /* What srun said of the daemons is not for the ranks below them. */
     task_unset(task, STEP_ENV_RUN);
     task_unset(task, STEP_ENV_STEP);
@@ -242,10 +266,13 @@ void stepd_step(spank_t spank, const struct settings *settings)
     struct task task;
     struct options options;
     struct error err;
-    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program &&
-        !is_launcher(&task) && options_parse(&options, what, NULL) == 0 &&
+    if (task_read(&task, spank) < 0 || !is_asked(&task) || !task.is_program || is_launcher(&task))
+        return;
+    if (options_parse(&options, what, NULL) == 0 &&
         step_entry_add(&task, settings, options.merge, &err) < 0)
         slurm_info("scope-profile: the epilog cannot merge this step: %s", err.text);
+    if (spool_make(&task, settings, &err) < 0)
+        slurm_info("scope-profile: %s", err.text);
 }
 
 void stepd_task(spank_t spank, const struct settings *settings)
@@ -273,4 +300,11 @@ void stepd_task_exit(spank_t spank)
     struct task task;
     if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task))
         node_end_note(&task, task_end_note(&task));
+}
+
+void stepd_exit(void)
+{
+    struct error err;
+    if (spool_close(NULL, "", &err) < 0)
+        slurm_info("scope-profile: %s", err.text);
 }

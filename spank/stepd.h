@@ -7,7 +7,8 @@
 
 #include "spank/settings.h"
 
-/* Registers the step for its job's epilog, if it is to be profiled; runs as root. */
+/* Registers a step that is to be profiled for its job's epilog, and makes its spool; runs as root,
+ * before the step's tasks. */
 void stepd_step(spank_t spank, const struct settings *settings);
 
 /* Prepares the environment of the task that is about to start; runs as the user, in its root. */
@@ -15,5 +16,8 @@ void stepd_task(spank_t spank, const struct settings *settings);
 
 /* Notes how a task of a profiled step ended; runs as root, with the environment of the task. */
 void stepd_task_exit(spank_t spank);
+
+/* The step is over, even if its tasks never started. */
+void stepd_exit(void);
 
 #endif

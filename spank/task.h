@@ -8,6 +8,7 @@
 
 #include <slurm/spank.h>
 
+#include "schema/node_marker.h"
 #include "schema/user_ids.h"
 
 struct task {
@@ -28,6 +29,10 @@ int task_user(const struct task *task, struct user_ids *ids);
 
 /* Slurm's name of the node, by which traces know it, too; else the host's. */
 void task_node(const struct task *task, char name[static TASK_NODE_SIZE]);
+
+/* The name of the marker of the node and, in a heterogeneous step, the component (node_marker.h).
+ * Returns 0, or -1 if the node's name cannot be a part of it. */
+int task_marker(const struct task *task, char name[static NODE_MARKER_NAME_SIZE]);
 
 /* The value of a variable of the task, or NULL; valid until the next change. */
 const char *task_get(const struct task *task, const char *name);

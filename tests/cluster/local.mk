@@ -61,12 +61,14 @@ EXTRA_DIST += \
 	tests/cluster/programs/overrun.c \
 	tests/cluster/programs/plain.c \
 	tests/cluster/programs/point_to_point.c \
+	tests/cluster/programs/private_tmp_plugin.c \
 	tests/cluster/programs/prober.c \
 	tests/cluster/programs/processes.c \
 	tests/cluster/programs/sessions_alone.c \
 	tests/cluster/programs/spawn.c \
 	tests/cluster/programs/speaker.c \
 	tests/cluster/programs/spin.c \
+	tests/cluster/programs/spoiler.sh \
 	tests/cluster/programs/stuck.c \
 	tests/cluster/programs/tally.h \
 	tests/cluster/programs/tally_fortran.c \
@@ -82,6 +84,7 @@ EXTRA_DIST += \
 	tests/cluster/sp-report.t \
 	tests/cluster/sp-run.t \
 	tests/cluster/spawn.t \
+	tests/cluster/spool.t \
 	tests/cluster/stopped-merge.t \
 	tests/cluster/symbol-versions.t \
 	tests/cluster/taken-directory.t \

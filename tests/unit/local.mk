@@ -4,7 +4,7 @@
 # Options, names, the job and exit records, LD_PRELOAD.
 if HAVE_CRITERION
 SCHEMA_TESTS = test_options test_run_path test_job_record test_exit_record test_job_end \
-	test_ld_preload test_size_text test_node_marker
+	test_ld_preload test_size_text test_node_marker test_trace_container
 check_PROGRAMS += $(SCHEMA_TESTS)
 TESTS += $(SCHEMA_TESTS)
 test_options_SOURCES = tests/unit/test_options.c
@@ -31,6 +31,9 @@ test_size_text_LDADD = libtrace.la $(CRITERION_LIBS)
 test_node_marker_SOURCES = tests/unit/test_node_marker.c
 test_node_marker_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_node_marker_LDADD = libtrace.la $(CRITERION_LIBS)
+test_trace_container_SOURCES = tests/unit/test_trace_container.c
+test_trace_container_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_trace_container_LDADD = libtrace.la $(CRITERION_LIBS)
 endif
 
 # The plugin's parts that do not need Slurm, and sp-run's.

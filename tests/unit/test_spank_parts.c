@@ -66,6 +66,25 @@ Test(settings, the_terms_of_the_epilog_are_taken)
     cr_expect(settings.epilog.detaches);
 }
 
+Test(settings, the_spool_is_taken)
+{
+    char *words[] = {"spool=/var/spool/x", "spool-size=2G", "spool-timeout=5"};
+    settings_read(&settings, 0, words, complain);
+    cr_expect_str_empty(settings.spool);
+    cr_expect_eq(settings.spool_timeout, 60);
+    settings_read(&settings, 3, words, complain);
+    cr_expect_str_empty(complaints);
+    cr_expect_str_eq(settings.spool, "/var/spool/x");
+    cr_expect_eq(settings.spool_size, UINT64_C(2) << 30);
+    cr_expect_eq(settings.spool_timeout, 5);
+    char *bad[] = {"spool=x", "spool-size=much", "spool-timeout=0"};
+    settings_read(&settings, 3, bad, complain);
+    cr_expect_str_empty(settings.spool);
+    cr_expect_eq(settings.spool_size, 0);
+    cr_expect_eq(settings.spool_timeout, 60);
+    cr_expect_not_null(strstr(complaints, "\"spool-size=much\": a size is needed"));
+}
+
 Test(settings, terms_that_cannot_be_have_no_effect)
 {
     char *words[] = {"epilog-timeout=0",  "epilog-timeout=", "epilog-timeout=30s",
@@ -143,12 +162,12 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
         complaints,
         "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, registry, "
         "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
-        "epilog-detach, merge-wait, merge-threads\n"
+        "epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
         "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, registry, "
         "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
-        "epilog-detach, merge-wait, merge-threads\n");
+        "epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n");
 }
 
 /* --- commands that change the root ---------------------------------------------------------------
