@@ -76,6 +76,15 @@ registered() {
     on_node 2 ls -A /run/scope-profile | xargs
 }
 
+# processes NAME: the ids of those with this name on the hosts of this cluster
+processes() {
+    local pid id
+    id=$(<"$SP_CLUSTER/id")
+    for pid in $(ps -o pid= -C "$1"); do
+        ! grep -qs " mini-cluster-$id " "/proc/$pid/mountinfo" || echo "$pid"
+    done
+}
+
 # told JOB.STEP: what the epilogs of all hosts said of it
 told() {
     grep "^scope-profile: job ${1%.*} step ${1#*.}: " "$epilog_log"

@@ -79,6 +79,7 @@ EXTRA_DIST += \
 	tests/cluster/programs/wildcards.c \
 	tests/cluster/scenario.sh \
 	tests/cluster/site-defaults.t \
+	tests/cluster/soak.t \
 	tests/cluster/sp-dump.t \
 	tests/cluster/sp-merge.t \
 	tests/cluster/sp-report.t \

@@ -112,9 +112,8 @@ site merge-wait=4 epilog-timeout=8
 step -- 'rm $run/done-node2'
 merger=''
 for ((round = 0; round < 300; round++)); do
-    for merger in $(ps -o pid= -C sp-merge -u "$owner"); do
-        # -C and -u are alternatives for ps
-        [[ $(ps -o user:32=,comm= -p "$merger" | xargs) != "$owner sp-merge" ]] || break 2
+    for merger in $(processes sp-merge); do
+        [[ $(ps -o user:32= -p "$merger") != "$owner" ]] || break 2
     done
     sleep 0.1
 done
@@ -129,7 +128,7 @@ is "$(readlink "/proc/$merger/cwd") $(find "/proc/$merger/fd" -type l -printf '%
     "no descriptor of root's"
 run cat "/proc/$merger/environ"
 is "$status" 1 "it cannot be traced by its user's processes"
-for merger in $(ps -o pid= -C sp-merge); do
+for merger in $(processes sp-merge); do
     [[ $(ps -o user:32= -p "$merger") != "$owner" ]] || as_user kill -STOP "$merger"
 done
 settle
@@ -143,4 +142,4 @@ is "$(find "$work" -user root | wc -l)" 0 "nothing in the user's directory is ro
 is "$(registered | xargs)" '' "the registries are empty"
 is "$(as_root sinfo --noheader --Node --format='%N %T %E' | xargs)" "node1 idle none node2 idle none" \
     "no node is drained"
-is "$(ps -o pid= -C sp-merge | wc -l)" 0 "no process is left"
+is "$(processes sp-merge)" '' "no process is left"
