@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,10 +213,23 @@ int run_world_open(const struct run_world *world, size_t number, struct trace_re
                                   world->parts ? &world->parts[number] : NULL, err);
 }
 
+/* The epilog looks whether somebody has the run by having it for an instant. */
+static bool lock_claim(int fd)
+{
+    enum { ATTEMPTS = 3, PAUSE_MS = 10 };
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (attempt > 0)
+            poll(NULL, 0, PAUSE_MS);
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return true;
+    }
+    return false;
+}
+
 int run_claim(struct run *run, struct error *err)
 {
     run->claim = openat(run->fd, JOB_RECORD_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (run->claim < 0 || flock(run->claim, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (run->claim < 0 || lock_claim(run->claim))
         return 0;
     return error_set(err, "%s: another process is merging it", run->path);
 }
