@@ -5,7 +5,7 @@
 . "$(dirname "$0")/scenario.sh"
 # shellcheck source-path=SCRIPTDIR source=../likwid/simulation.sh
 . "$SP_TOP/tests/likwid/simulation.sh"
-plan 23
+plan 25
 fresh_directory
 
 simulation=$work/simulation
@@ -74,6 +74,11 @@ for mpi in openmpi mpich; do
     is "$(events "$file")" "$(predicted)" "$mpi: each rank's counters are those predicted"
     is "$(listing .)" "access_daemon mpich openmpi $file simulation" "$mpi: nothing else is left"
 done
+
+mpif90.openmpi -O1 -o fortran "$SP_TOP/tests/likwid/marked.f90" -llikwid
+counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./fortran
+is "$status$out" 0 "a Fortran program: exit status and output"
+is "$(events "$file")" "$(predicted)" "and its counters"
 
 inspected=$("$SP_PYTHON" -m scope_profiler inspect "$file")
 like "$inspected" 'LIKWID counters \(rank 3, group CLOCK\)' "inspect shows a table of each rank"
