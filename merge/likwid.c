@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "merge/formula.h"
 #include "merge/likwid_marker.h"
 #include "merge/likwid_record.h"
 #include "schema/likwid_record.h"
@@ -26,7 +28,7 @@ static void file_name(char name[static NAME_SIZE], uint32_t rank, const char *su
 /* What one region needs beside what the marker file has. */
 struct columns {
     int64_t *cpus, *calls;
-    double *seconds, *events;
+    double *seconds, *events, *metrics;
     const char **event_names; /* placeholders, or the record's */
     char *placeholders;
     char *tag; /* where the region's own is another's, too; else NULL */
@@ -38,6 +40,7 @@ static void release_columns(struct columns *columns)
     free(columns->calls);
     free(columns->seconds);
     free(columns->events);
+    free(columns->metrics);
     free(columns->event_names);
     free(columns->placeholders);
     free(columns->tag);
@@ -61,6 +64,83 @@ static int fill_columns(struct columns *columns, const struct likwid_region *reg
             columns->events[j * threads + i] = region->values[i * events + j];
     }
     return 0;
+}
+
+/* Where the names of a formula of a group's have their values: those of one thread in a region. */
+struct operands {
+    const struct likwid_record *record;
+    const struct likwid_group *group;
+    const struct likwid_thread *thread;
+    const double *values;
+    double inverse_clock; /* s; 0: not known */
+};
+
+static bool is_name(const char *name, size_t length, const char *text)
+{
+    return strlen(text) == length && memcmp(name, text, length) == 0;
+}
+
+static bool find_operand(const void *context, const char *name, size_t length, double *value)
+{
+    const struct operands *operands = context;
+    if (is_name(name, length, "time")) {
+        *value = operands->thread->seconds;
+        return true;
+    }
+    if (is_name(name, length, "inverseClock")) {
+        *value = operands->inverse_clock;
+        return operands->inverse_clock > 0;
+    }
+    for (size_t i = 0; i < operands->record->constant_count; i++) {
+        if (is_name(name, length, operands->record->constants[i])) {
+            *value = strtod(operands->record->constant_values[i], NULL);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < operands->group->event_count; i++) {
+        if (is_name(name, length, operands->record->counters[operands->group->first_event + i])) {
+            *value = operands->values[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Metrics by the formulas that were found beside the rank's liblikwid. One that names what we do
+ * not know is no number. */
+static int evaluate_metrics(struct columns *columns, const struct likwid_region *region,
+                            const struct likwid_record *record, const struct likwid_group *group)
+{
+    double clock = record->clock ? strtod(record->clock, NULL) : 0;
+    size_t threads = region->thread_count;
+    columns->metrics = calloc(threads * group->metric_count + 1, sizeof(*columns->metrics));
+    if (!columns->metrics)
+        return -1;
+    for (size_t i = 0; i < group->metric_count; i++) {
+        const char *formula = record->formulas[group->first_metric + i];
+        for (size_t j = 0; j < threads; j++) {
+            const struct operands operands = {
+                .record = record,
+                .group = group,
+                .thread = &region->threads[j],
+                .values = region->values + j * region->event_count,
+                .inverse_clock = clock > 0 ? 1 / clock : 0,
+            };
+            double *value = &columns->metrics[i * threads + j];
+            if (!formula || !formula_evaluate(formula, find_operand, &operands, value))
+                *value = NAN;
+        }
+    }
+    return 0;
+}
+
+static bool has_formulas(const struct likwid_record *record, const struct likwid_group *group)
+{
+    for (size_t i = 0; i < group->metric_count; i++) {
+        if (record->formulas[group->first_metric + i])
+            return true;
+    }
+    return false;
 }
 
 /* event_0, event_1, ...: as the Python package calls what it has no names for. */
@@ -102,6 +182,9 @@ static int describe(const struct likwid_marker *marker, size_t number,
         name_region(columns, marker, number, group ? group->name : "") < 0 ||
         (!has_names && invent_names(columns, region->event_count) < 0))
         return -1;
+    bool has_metrics = has_names && has_formulas(record, group);
+    if (has_metrics && evaluate_metrics(columns, region, record, group) < 0)
+        return -1;
     *row = (struct profile_likwid_region){
         .tag = columns->tag ? columns->tag : region->tag,
         .group = region->group,
@@ -116,6 +199,9 @@ static int describe(const struct likwid_marker *marker, size_t number,
         .event_names = has_names ? record->events + group->first_event : columns->event_names,
         .counter_names = has_names ? record->counters + group->first_event : NULL,
         .counter_name_count = has_names ? region->event_count : 0,
+        .metrics = columns->metrics,
+        .metric_count = has_metrics ? group->metric_count : 0,
+        .metric_names = has_metrics ? record->metrics + group->first_metric : NULL,
     };
     return 0;
 }

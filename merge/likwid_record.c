@@ -20,9 +20,13 @@ static int make_room(struct likwid_record *record, size_t lines)
     record->events = calloc(lines, sizeof(*record->events));
     record->counters = calloc(lines, sizeof(*record->counters));
     record->metrics = calloc(lines, sizeof(*record->metrics));
+    record->formulas = calloc(lines, sizeof(*record->formulas));
+    record->constants = calloc(lines, sizeof(*record->constants));
+    record->constant_values = calloc(lines, sizeof(*record->constant_values));
     record->variables = calloc(lines, sizeof(*record->variables));
     record->values = calloc(lines, sizeof(*record->values));
     return record->groups && record->events && record->counters && record->metrics &&
+                   record->formulas && record->constants && record->constant_values &&
                    record->variables && record->values
                ? 0
                : -1;
@@ -37,6 +41,16 @@ static void take_event(struct likwid_record *record, char *value)
     record->counters[record->event_count] = value;
     record->events[record->event_count++] = blank + 1;
     record->groups[record->group_count - 1].event_count++;
+}
+
+static void take_constant(struct likwid_record *record, char *value)
+{
+    char *blank = strchr(value, ' ');
+    if (!blank)
+        return;
+    *blank = '\0';
+    record->constants[record->constant_count] = value;
+    record->constant_values[record->constant_count++] = blank + 1;
 }
 
 static void take_metric(struct likwid_record *record, const char *value)
@@ -69,8 +83,12 @@ static void take_line(struct likwid_record *record, char *line)
         };
     else if (strcmp(line, LIKWID_RECORD_EVENT) == 0)
         take_event(record, value);
+    else if (strcmp(line, LIKWID_RECORD_CONSTANT) == 0)
+        take_constant(record, value);
     else if (strcmp(line, LIKWID_RECORD_METRIC) == 0)
         take_metric(record, value);
+    else if (strcmp(line, LIKWID_RECORD_FORMULA) == 0 && record->metric_count > 0)
+        record->formulas[record->metric_count - 1] = value;
     else if (strncmp(line, "LIKWID_", 7) == 0) {
         record->variables[record->variable_count] = line;
         record->values[record->variable_count++] = value;
@@ -129,6 +147,9 @@ void likwid_record_release(struct likwid_record *record)
     free(record->events);
     free(record->counters);
     free(record->metrics);
+    free(record->formulas);
+    free(record->constants);
+    free(record->constant_values);
     free(record->variables);
     free(record->values);
     *record = (struct likwid_record){0};

@@ -20,7 +20,10 @@ struct likwid_record {
     struct likwid_group *groups;
     size_t group_count;
     const char **events, **counters, **metrics; /* names */
+    const char **formulas; /* of metrics; NULL: not told */
     size_t event_count, metric_count;
+    const char **constants, **constant_values;
+    size_t constant_count;
     const char **variables, **values; /* LIKWID_* */
     size_t variable_count;
 };

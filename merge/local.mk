@@ -15,6 +15,7 @@ libmerge_la_SOURCES = \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \
+	merge/formula.c merge/formula.h \
 	merge/fold_tables.c \
 	merge/folding.c merge/folding.h \
 	merge/host_pairs.c merge/host_pairs.h \

@@ -16,14 +16,17 @@
 #define LIKWID_RECORD_END "end=1" /* all that was asked could be told */
 
 /* The keys. REASON: nothing was measured, and why. GROUP begins an event set, EVENT ("COUNTER
- * NAME") and METRIC belong to the last one. CLOCK is in Hz. */
+ * NAME") and METRIC belong to the last one, FORMULA to the last metric. CLOCK is in Hz.
+ * CONSTANT is "NAME VALUE", for formulas. */
 #define LIKWID_RECORD_REASON "reason"
 #define LIKWID_RECORD_LIBRARY "library"
 #define LIKWID_RECORD_PROCESSOR "processor"
 #define LIKWID_RECORD_CLOCK "clock"
+#define LIKWID_RECORD_CONSTANT "constant"
 #define LIKWID_RECORD_GROUP "group"
 #define LIKWID_RECORD_EVENT "event"
 #define LIKWID_RECORD_METRIC "metric"
+#define LIKWID_RECORD_FORMULA "formula"
 
 /* The values of the variables that are the same for all: registers through the access daemon, and
  * none taken from somebody who uses them already. */

@@ -44,6 +44,6 @@ pkglibexec_PROGRAMS = sp-likwid-try
 sp_likwid_try_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
 sp_likwid_try_LDFLAGS = $(SP_LDHARDEN)
 sp_likwid_try_LDADD = -ldl
-sp_likwid_try_SOURCES = spank/sp_likwid_try.c
+sp_likwid_try_SOURCES = spank/likwid_formulas.c spank/likwid_formulas.h spank/sp_likwid_try.c
 
 EXTRA_DIST += spank/README.md spank/scope_profile.map

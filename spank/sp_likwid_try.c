@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
@@ -27,8 +29,10 @@
 #include <unistd.h>
 
 #include "schema/likwid_record.h"
+#include "spank/likwid_formulas.h"
 
-enum { LIMIT_MS = 20000, LOOK_MS = 20, DAEMON_MS = 400, EVENTS_MAX = 512, EXIT_USAGE = 64 };
+enum { LIMIT_MS = 20000, LOOK_MS = 20, DAEMON_MS = 400 };
+enum { EVENTS_MAX = 512, SOCKETS_MAX = 1024, EXIT_USAGE = 64 };
 
 /* What liblikwid calls them; of version 5. */
 static struct {
@@ -45,6 +49,7 @@ static struct {
  */
 
 static FILE *record; /* of the lines */
+static char library_path[PATH_MAX];
 
 static _Noreturn void give_up(const char *format, ...)
 {
@@ -69,7 +74,6 @@ static void find(void *library, const char *name, void *function)
 static void load(void)
 {
     void *library = dlopen("liblikwid.so.5", RTLD_NOW | RTLD_GLOBAL);
-    char path[4096];
     Dl_info info;
     if (!library)
         library = dlopen("liblikwid.so", RTLD_NOW | RTLD_GLOBAL);
@@ -90,8 +94,8 @@ static void load(void)
     find(library, "perfmon_getCounterName", &likwid.counter_name);
     find(library, "perfmon_getMetricName", &likwid.metric_name);
     find(library, "timer_getCpuClock", &likwid.clock);
-    if (dladdr((void *)likwid.init, &info) && realpath(info.dli_fname, path))
-        fprintf(record, LIKWID_RECORD_LIBRARY "=%s\n", path);
+    if (dladdr((void *)likwid.init, &info) && realpath(info.dli_fname, library_path))
+        fprintf(record, LIKWID_RECORD_LIBRARY "=%s\n", library_path);
 }
 
 /* On the first CPU, which has to be the same at the start and at the stop of a region. */
@@ -138,6 +142,32 @@ static void measure(int group)
         give_up("the counters stay at zero");
 }
 
+/* Formulas of memory groups ask for these, machine-wide. */
+static void name_constants(void)
+{
+    static bool is_seen[SOCKETS_MAX];
+    int sockets = 0;
+    glob_t nodes = {0}, cpus = {0};
+    glob("/sys/devices/system/node/node[0-9]*", 0, NULL, &nodes);
+    glob("/sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id", 0, NULL, &cpus);
+    for (size_t i = 0; i < cpus.gl_pathc; i++) {
+        int socket = -1;
+        FILE *file = fopen(cpus.gl_pathv[i], "re");
+        if (file && fscanf(file, "%d", &socket) == 1 && socket >= 0 && socket < SOCKETS_MAX) {
+            sockets += !is_seen[socket];
+            is_seen[socket] = true;
+        }
+        if (file)
+            fclose(file);
+    }
+    if (nodes.gl_pathc > 0)
+        fprintf(record, LIKWID_RECORD_CONSTANT "=num_numadomains %zu\n", nodes.gl_pathc);
+    if (sockets > 0)
+        fprintf(record, LIKWID_RECORD_CONSTANT "=num_sockets %d\n", sockets);
+    globfree(&nodes);
+    globfree(&cpus);
+}
+
 static int count_sets(const char *events)
 {
     int sets = 1;
@@ -161,15 +191,48 @@ static void name_processor(void)
         fclose(file);
 }
 
-static void name_groups(int groups)
+/* Where the groups of the liblikwid that we have opened are, if it is where it was installed:
+ * PREFIX/share/likwid/perfgroups, below PREFIX/lib or PREFIX/lib/TRIPLET. */
+static void find_formulas(const struct likwid_names *names, char *formulas[LIKWID_FORMULAS_MAX])
 {
-    for (int group = 0; group < groups; group++) {
-        fprintf(record, LIKWID_RECORD_GROUP "=%s\n", likwid.group_name(group));
-        for (int i = 0; i < likwid.event_count(group); i++)
-            fprintf(record, LIKWID_RECORD_EVENT "=%s %s\n", likwid.counter_name(group, i),
-                    likwid.event_name(group, i));
-        for (int i = 0; i < likwid.metric_count(group); i++)
-            fprintf(record, LIKWID_RECORD_METRIC "=%s\n", likwid.metric_name(group, i));
+    char directory[PATH_MAX + sizeof "/share/likwid/perfgroups"];
+    strcpy(directory, library_path);
+    for (char *slash; (slash = strrchr(directory, '/'));) {
+        strcpy(slash, "/share/likwid/perfgroups");
+        if (access(directory, R_OK) == 0) {
+            likwid_formulas_find(directory, names, formulas);
+            return;
+        }
+        *slash = '\0';
+    }
+}
+
+static void name_group(int group)
+{
+    static const char *events[EVENTS_MAX], *counters[EVENTS_MAX], *metrics[EVENTS_MAX];
+    char *formulas[LIKWID_FORMULAS_MAX] = {NULL};
+    struct likwid_names names = {.group = likwid.group_name(group),
+                                 .event_count = (size_t)likwid.event_count(group),
+                                 .metric_count = (size_t)likwid.metric_count(group),
+                                 .events = events,
+                                 .counters = counters,
+                                 .metrics = metrics};
+    if (names.event_count > EVENTS_MAX || names.metric_count > EVENTS_MAX)
+        give_up("LIKWID has more events than can be told");
+    for (size_t i = 0; i < names.event_count; i++) {
+        events[i] = likwid.event_name(group, (int)i);
+        counters[i] = likwid.counter_name(group, (int)i);
+    }
+    for (size_t i = 0; i < names.metric_count; i++)
+        metrics[i] = likwid.metric_name(group, (int)i);
+    find_formulas(&names, formulas);
+    fprintf(record, LIKWID_RECORD_GROUP "=%s\n", names.group);
+    for (size_t i = 0; i < names.event_count; i++)
+        fprintf(record, LIKWID_RECORD_EVENT "=%s %s\n", counters[i], events[i]);
+    for (size_t i = 0; i < names.metric_count; i++) {
+        fprintf(record, LIKWID_RECORD_METRIC "=%s\n", metrics[i]);
+        if (i < LIKWID_FORMULAS_MAX && formulas[i])
+            fprintf(record, LIKWID_RECORD_FORMULA "=%s\n", formulas[i]);
     }
 }
 
@@ -200,7 +263,9 @@ static _Noreturn void be_child(int record_fd, int messages, const char *events, 
     }
     name_processor();
     fprintf(record, LIKWID_RECORD_CLOCK "=%" PRIu64 "\n", likwid.clock());
-    name_groups(groups);
+    name_constants();
+    for (int group = 0; group < groups; group++)
+        name_group(group);
     likwid.close();
     /* Only now: closing has to come back, too. */
     fprintf(record, LIKWID_RECORD_END "\n");

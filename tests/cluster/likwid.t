@@ -5,7 +5,7 @@
 . "$(dirname "$0")/scenario.sh"
 # shellcheck source-path=SCRIPTDIR source=../likwid/simulation.sh
 . "$SP_TOP/tests/likwid/simulation.sh"
-plan 25
+plan 26
 fresh_directory
 
 simulation=$work/simulation
@@ -80,11 +80,24 @@ counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./fortran
 is "$status$out" 0 "a Fortran program: exit status and output"
 is "$(events "$file")" "$(predicted)" "and its counters"
 
+is "$("$SP_PYTHON" -c '
+import sys
+import h5py
+import scope_profiler
+region = scope_profiler.read_h5(sys.argv[1]).get_likwid_regions(3)["solve"]
+clock = float(h5py.File(sys.argv[1])["rank3/likwid"].attrs["scope_profile_clock_hz"])
+for name, (value,) in zip(region.metric_names, region.metrics):
+    if name.startswith("Clock"):
+        value /= 2e-6 * clock
+    if name.startswith(("CPI", "Clock", "Energy")):
+        print(f"{name}={value:g}", end=" ")' "$file")" \
+    "Clock [MHz]=1 CPI=1.5 Energy [J]=96 " "metrics are what LIKWID's formulas say"
+
 inspected=$("$SP_PYTHON" -m scope_profiler inspect "$file")
 like "$inspected" 'LIKWID counters \(rank 3, group CLOCK\)' "inspect shows a table of each rank"
 
-like "$("$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --node 1 -- env PATH="$daemon:$PATH" \
-    "$SP_STAGE/libexec/scope-profile/doctor")" 'ok    hardware counters: LIKWID can read them' \
+like "$("$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --node 1 -- \
+    env PATH="$daemon:$PATH" "$SP_STAGE/libexec/scope-profile/doctor")" 'ok    hardware counters: LIKWID can read them' \
     "doctor says that they can be read"
 
 # --- where they cannot be read -------------------------------------------------------------------

@@ -44,6 +44,7 @@ make_seeds() {
     done
     printf '%s\n' 'Hscope-profile-likwid 1' group=CLOCK 'event=PMC0 A' metric=CPI reason=x \
         LIKWID_MODE=1 >seeds/text/likwid
+    printf 'H1.E-06*(FIXC1/FIXC2)/inverseClock-(-time)' >seeds/text/formula
     printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
     printf '%s\n' 'Iscope-profile-step 1' job=17 step=0 nodes=2 user=1001 group=1001 \
         groups=1001,27 merge=srun run=/d/scope-profile-17.0 timeout=30 wait=30 threads=1 \

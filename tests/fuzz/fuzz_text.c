@@ -2,6 +2,7 @@
 /* libFuzzer on texts of people and of files: options, patterns, sizes, records, labels, markers. */
 #include <stdbool.h>
 
+#include "merge/formula.h"
 #include "merge/likwid_marker.h"
 #include "merge/likwid_record.h"
 #include "report/rank_set.h"
@@ -160,6 +161,15 @@ static void try_marker(const char *text, size_t size)
     likwid_marker_release(&marker);
 }
 
+static bool look_up(const void *context, const char *name, size_t length, double *value)
+{
+    const char *text = context;
+    if (name < text || name + length > text + strlen(text))
+        abort();
+    *value = (double)length;
+    return length != 3;
+}
+
 /* Groups have no events and metrics but those of the lists. */
 static void try_likwid_record(const char *text, size_t size)
 {
@@ -218,6 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 7:
         try_marker(text, size - 1);
         try_likwid_record(text, size - 1);
+        formula_evaluate(text, look_up, text, &(double){0});
         break;
     default:
         try_step(text, size - 1);

@@ -24,14 +24,17 @@ record() {
     { echo 'scope-profile-likwid 1' && printf '%s\n' "${@:3}"; } >"$1/rank-00000$2.likwid"
 }
 clock=(group=CLOCK 'event=FIXC1 ACTUAL_CPU_CLOCK' 'event=FIXC2 MAX_CPU_CLOCK'
-    'event=PMC0 RETIRED_INSTRUCTIONS' 'event=PMC1 SAME' 'event=PWR1 SAME' metric=CPI)
+    'event=PMC0 RETIRED_INSTRUCTIONS' 'event=PMC1 SAME' 'event=PWR1 SAME')
 
 "$bin/make_traces" run plain
 world=run/made-up.0
 ok 'a run without counters: status 0' exits 0 "$bin/sp-merge" run
 ok 'has no group of them' is run.h5 'all("likwid" not in f.get(f"rank{n}", {}) for n in range(4))'
 
-record $world 0 library=/lib/liblikwid.so.5.2 clock=2000000000 "${clock[@]}" end=1 \
+record $world 0 library=/lib/liblikwid.so.5.2 clock=2000000000 'constant=num_sockets 2' \
+    "${clock[@]}" metric=CPI formula=PMC1/PMC0 'metric=Clock [MHz]' \
+    'formula=1.E-06*(FIXC1/FIXC2)/inverseClock' metric=None metric=Unknown formula=PMC7 \
+    metric=Sockets 'formula=num_sockets*(PMC0-PMC0+1)' end=1 \
     LIKWID_EVENTS=CLOCK LIKWID_THREADS=0
 cp "$source/tests/likwid/markers/one-cpu" $world/rank-000000.markers
 record $world 1 "${clock[@]}" group=MEM 'event=DFC0 CHANNEL' end=1
@@ -52,8 +55,15 @@ ok 'names as LIKWID has them' is run.h5 'list(region(0, "solve").attrs["event_na
     "FIXC1", "FIXC2", "PMC0", "PMC1", "PWR1"]
     and region(0, "solve").attrs["group_name"] == "CLOCK"
     and region(0, "solve").attrs["source"] == "marker_file"'
-ok 'no metrics, but the dataset' is run.h5 'region(0, "solve")["metrics"].shape == (0, 1)
-    and region(0, "solve").attrs["metric_names"].shape == (0,)'
+ok 'metrics by the formulas of the record' is run.h5 'region(0, "solve")["metrics"][
+    [0, 1, 4]].round(6).tolist() == [[1.5], [4000], [2]]
+    and list(region(0, "solve").attrs["metric_names"]) == [
+    "CPI", "Clock [MHz]", "None", "Unknown", "Sockets"]'
+ok 'what cannot be told is no number' is run.h5 'all(region(0, "solve")["metrics"][i] !=
+    region(0, "solve")["metrics"][i] for i in (2, 3))'
+ok 'without formulas no metrics, but the dataset' is run.h5 'region(1, "x/y".replace(
+    "/", "|"))["metrics"].shape == (0, 1)
+    and region(1, "solve (MEM)").attrs["metric_names"].shape == (0,)'
 ok 'a slash in a tag' is run.h5 'region(0, "a|b-c").attrs["tag"] == "a/b-c"'
 ok 'variables and what was counted with' is run.h5 'rank(0).attrs["LIKWID_EVENTS"] == "CLOCK"
     and rank(0).attrs["LIKWID_THREADS"] == "0" and rank(0).attrs["num_regions"] == 2

@@ -96,7 +96,7 @@ EXTRA_DIST += $(MERGE_TAP) tests/unit/made_up.sh tests/unit/check_profile.py \
 make_traces_SOURCES = tests/unit/make_traces.c
 make_traces_LDADD = libtrace.la
 if HAVE_CRITERION
-MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold \
+MERGE_TESTS = test_region_label test_profile_writer test_clock test_exits test_flight test_fold test_formula \
 	test_labels test_likwid_marker test_likwid_record test_skew test_traffic \
 	test_live test_outstanding test_progress test_rank_set test_short_name test_line
 check_PROGRAMS += $(MERGE_TESTS)
@@ -119,13 +119,17 @@ test_flight_LDADD = libmerge.la $(CRITERION_LIBS)
 test_fold_SOURCES = tests/unit/test_fold.c
 test_fold_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_fold_LDADD = libmerge.la $(CRITERION_LIBS)
+test_formula_SOURCES = tests/unit/test_formula.c
+test_formula_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_formula_LDADD = libmerge.la $(CRITERION_LIBS) -lm
 test_labels_SOURCES = tests/unit/test_labels.c
 test_labels_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_labels_LDADD = libmerge.la $(CRITERION_LIBS)
 test_likwid_marker_SOURCES = tests/unit/test_likwid_marker.c
 test_likwid_marker_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_likwid_marker_LDADD = libmerge.la $(CRITERION_LIBS)
-test_likwid_record_SOURCES = tests/unit/test_likwid_record.c spank/task_cpus.c \
+test_likwid_record_SOURCES = tests/unit/test_likwid_record.c spank/likwid_formulas.c \
+	spank/task_cpus.c \
 	spank/tool_output.c
 test_likwid_record_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_likwid_record_LDADD = libmerge.la $(CRITERION_LIBS)

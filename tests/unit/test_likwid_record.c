@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "merge/likwid_record.h"
+#include "spank/likwid_formulas.h"
 #include "spank/task_cpus.h"
 #include "spank/tool_output.h"
 
@@ -26,12 +28,16 @@ static void parse(const char *text)
 Test(likwid_record, all_of_it)
 {
     parse("scope-profile-likwid 1\nlibrary=/lib/liblikwid.so.5.2\nprocessor=AMD EPYC\n"
-          "clock=2000000000\ngroup=CLOCK\nevent=FIXC1 ACTUAL_CPU_CLOCK\nevent=PMC0 A B\n"
-          "metric=CPI\nmetric=Clock [MHz]\ngroup=MEM\nevent=DFC0 DRAM\nend=1\nLIKWID_MODE=1\n"
+          "clock=2000000000\nconstant=num_sockets 2\ngroup=CLOCK\nevent=FIXC1 ACTUAL_CPU_CLOCK\n"
+          "event=PMC0 A B\nmetric=CPI\nmetric=Clock [MHz]\nformula=PMC0/time\ngroup=MEM\n"
+          "event=DFC0 DRAM\nend=1\nLIKWID_MODE=1\n"
           "LIKWID_EVENTS=a=b\n");
     cr_expect_null(record.reason);
     cr_expect_str_eq(record.processor, "AMD EPYC");
     cr_expect_str_eq(record.clock, "2000000000");
+    cr_assert_eq(record.constant_count, 1);
+    cr_expect_str_eq(record.constants[0], "num_sockets");
+    cr_expect_str_eq(record.constant_values[0], "2");
     cr_assert_eq(record.group_count, 2);
     cr_expect_str_eq(record.groups[1].name, "MEM");
     cr_expect_eq(record.groups[1].first_event, 2);
@@ -40,6 +46,8 @@ Test(likwid_record, all_of_it)
     cr_expect_str_eq(record.events[1], "A B");
     cr_expect_str_eq(record.counters[1], "PMC0");
     cr_expect_str_eq(record.metrics[1], "Clock [MHz]");
+    cr_expect_null(record.formulas[0]);
+    cr_expect_str_eq(record.formulas[1], "PMC0/time");
     cr_assert_eq(record.variable_count, 2);
     cr_expect_str_eq(record.values[1], "a=b");
 }
@@ -122,4 +130,56 @@ Test(tool_output, what_it_prints_within_bounds)
     char *none[] = {NULL};
     cr_expect_eq(tool_output_read(nothing, none, 60000, text, sizeof text, &err), -1);
     cr_expect_str_eq(err.text, "/nowhere/tool is not there");
+}
+
+/* --- formulas ----------------------------------------------------------------------------------
+ */
+
+static char groups[] = "/tmp/test_likwid_groups_XXXXXX";
+
+static void put_group(const char *architecture, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", groups, architecture);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s/CLOCK.txt", groups, architecture);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void remove_groups(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", groups);
+    cr_assert_eq(system(command), 0);
+}
+
+#define GROUP                                                                                      \
+    "SHORT  Cycles\n\nEVENTSET\nPMC0  INSTRUCTIONS\nPMC1 CYCLES\n\nMETRICS\n"                      \
+    "Clock [MHz]   1.E-06*(PMC1/time)\nCPI %s\n\nLONG\nFormulas:\nCPI = x\n"
+
+Test(likwid_formulas, of_the_file_with_the_same_names)
+{
+    const char *const events[] = {"INSTRUCTIONS", "CYCLES"}, *const counters[] = {"PMC0", "PMC1"};
+    const char *const metrics[] = {"Clock [MHz]", "CPI"};
+    struct likwid_names names = {"CLOCK", 2, 2, events, counters, metrics};
+    char *formulas[LIKWID_FORMULAS_MAX], text[512];
+    cr_assert_not_null(mkdtemp(groups));
+    cr_expect_eq(likwid_formulas_find(groups, &names, formulas), -1, "none is there");
+    snprintf(text, sizeof text, GROUP, "PMC1/PMC0");
+    put_group("zen", text);
+    put_group("other", "EVENTSET\nPMC0 INSTRUCTIONS\nPMC1 OTHER\nMETRICS\nCPI PMC0\n");
+    put_group("cut", "EVENTSET\nPMC0 INSTRUCTIONS\nPMC1 CYCLES\nMETRICS\nClock [MHz] 1\n");
+    cr_assert_eq(likwid_formulas_find(groups, &names, formulas), 0);
+    cr_expect_str_eq(formulas[0], "1.E-06*(PMC1/time)");
+    cr_expect_str_eq(formulas[1], "PMC1/PMC0");
+    put_group("zen2", text);
+    cr_expect_eq(likwid_formulas_find(groups, &names, formulas), 0, "two say the same");
+    snprintf(text, sizeof text, GROUP, "PMC0/PMC1");
+    put_group("zen3", text);
+    cr_expect_eq(likwid_formulas_find(groups, &names, formulas), -1, "which one is not clear");
+    cr_expect_null(formulas[0]);
+    remove_groups();
 }
