@@ -19,13 +19,18 @@ memory() {
 # work COUNT: so many jobs, merged by srun and by the epilog by turns, and some without MPI
 work() {
     local i failed=0
+    local -a step
     for ((i = 0; i < $1; i++)); do
+        step=(--mpi=pmix ./neighbours 0)
         case $((i % 4)) in
-        3) as_user srun -N2 -n4 hostname >/dev/null || failed=1 ;;
-        2) as_user srun -D "$work" -N2 -n4 --mpi=pmix --scope-profile=mpi-calls,merge=epilog \
-            ./neighbours 0 >/dev/null 2>&1 || failed=1 ;;
-        *) as_user srun -D "$work" -N2 -n4 --mpi=pmix ./neighbours 0 >/dev/null 2>&1 || failed=1 ;;
+        3) step=(hostname) ;;
+        2) step=("--scope-profile=mpi-calls,merge=epilog" "${step[@]}") ;;
         esac
+        run srun -N2 -n4 "${step[@]}"
+        ((status == 0)) || {
+            failed=1
+            echo "job $i: status $status: $err"
+        }
     done
     return "$failed"
 }
