@@ -13,12 +13,16 @@
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
 #include "preload/objects.h"
+#include "preload/qmpi.h"
 #include "preload/recorder.h"
 #include "preload/report.h"
 
 enum { VERSION_SIZE = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH, the largest */
 
 void *dispatch_next_table[ENTRY_COUNT];
+
+/* By entry, for QMPI tools, which may stand between a wrapper and what it would call. */
+static void *behind[ENTRY_COUNT], *recorded[ENTRY_COUNT];
 
 /* In trampolines.S. Offsets lead from their own place to the exported functions: they need no
  * relocation, of which every process would pay for a thousand. */
@@ -153,6 +157,7 @@ static void choose_family(void *handle, const char *path)
     else {
         selection = selection_read(identity_what());
         paused = selection.paused;
+        qmpi_start(found->id, version, found->argument_error);
         family = found;
     }
 }
@@ -268,16 +273,66 @@ static void *choose_target(unsigned entry, void *next)
     return target ? target : next;
 }
 
-/* Leads an entry to who serves it. Another thread may pause recording at any time: the last word is
- * of who sees the last state. */
+/* Leads an entry to who serves it, or its QMPI tools there. Another thread may pause recording at
+ * any time: the last word is of who sees the last state. */
 static void *lead(unsigned entry, void *next)
 {
+    bool has_tools = qmpi_wants(entry / 2);
     void *target;
     do {
         target = choose_target(entry, next);
-        __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&recorded[entry], target, __ATOMIC_SEQ_CST);
+        if (!has_tools)
+            __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_SEQ_CST);
     } while (choose_target(entry, next) != target);
+    if (!has_tools)
+        return target;
+    target = qmpi_way_head(entry);
+    __atomic_store_n(&dispatch_slots[entry], target, __ATOMIC_SEQ_CST);
     return target;
+}
+
+/* Notes what stands behind us for an entry, and leads it to who serves it. */
+static void *settle(unsigned entry, void *next)
+{
+    __atomic_store_n(&behind[entry], next, __ATOMIC_SEQ_CST);
+    if (qmpi_wants_below(entry / 2))
+        next = qmpi_way_below(entry / 2);
+    __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_SEQ_CST);
+    return lead(entry, next);
+}
+
+/* For an entry that a tool calls before the program does. */
+static __attribute__((noinline, cold)) void *served(void **table, unsigned entry)
+{
+    void *next = find_next(library, entry, dispatch_name(entry));
+    if (!next)
+        return (void *)qmpi_way_nowhere;
+    settle(entry, next);
+    return __atomic_load_n(&table[entry], __ATOMIC_ACQUIRE);
+}
+
+void *dispatch_behind(unsigned entry)
+{
+    void *next = __atomic_load_n(&behind[entry], __ATOMIC_ACQUIRE);
+    return __builtin_expect(next != NULL, 1) ? next : served(behind, entry);
+}
+
+void *dispatch_recorded(unsigned entry)
+{
+    void *target = __atomic_load_n(&recorded[entry], __ATOMIC_ACQUIRE);
+    return __builtin_expect(target != NULL, 1) ? target : served(recorded, entry);
+}
+
+void *dispatch_quiet(unsigned entry)
+{
+    void *quiet = family ? family->quiet(entry) : NULL;
+    return quiet ? quiet : dispatch_behind(entry);
+}
+
+bool dispatch_is_behind(const void *address)
+{
+    return objects_holds_any(address, behind, ENTRY_COUNT);
 }
 
 /* Puts every entry that was called already on its way while recording is paused, or not. */
@@ -324,6 +379,5 @@ void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first)
         control((int)first);
         return next;
     }
-    __atomic_store_n(&dispatch_next_table[entry], next, __ATOMIC_SEQ_CST);
-    return lead(entry, next);
+    return settle(entry, next);
 }

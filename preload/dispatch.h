@@ -30,6 +30,7 @@ struct family {
     /* The wrapper of an entry; and that of one that is not recorded. NULL: none is needed. */
     void *(*wrapper)(unsigned entry);
     void *(*quiet)(unsigned entry);
+    int argument_error; /* its MPI_ERR_ARG */
     /* Gets what the wrappers need from the library; 0, or -1 if something is missing. */
     int (*attach)(void *library);
 };
@@ -38,8 +39,8 @@ extern const struct family family_openmpi, family_mpich, family_standard;
 
 extern void *dispatch_next_table[ENTRY_COUNT];
 
-/* The function that stands behind ours for an entry: for MPI_X the next in search order, for PMPI_X
- * the MPI library's own. Valid in a wrapper of that entry. */
+/* The function that a wrapper of an entry calls: for MPI_X the next in search order, for PMPI_X the
+ * MPI library's own, or QMPI tools that are in between. Valid in a wrapper of that entry. */
 static inline void *dispatch_next(unsigned entry)
 {
     return __atomic_load_n(&dispatch_next_table[entry], __ATOMIC_ACQUIRE);
@@ -49,6 +50,16 @@ static inline void *dispatch_next(unsigned entry)
  * Does not return if the name is nowhere to be found. MPI_Pcontrol comes here every time: its
  * further arguments are nobody's business, and a jump passes them on as they are. */
 void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first);
+
+/* For QMPI tools: what stands behind all of us for an entry; the wrapper or what else serves it when
+ * the recorder's turn comes; and what sees it without recording it. If there is no such function,
+ * one that returns an error. */
+void *dispatch_behind(unsigned entry);
+void *dispatch_recorded(unsigned entry);
+void *dispatch_quiet(unsigned entry);
+
+/* True if the object that holds address holds a function that stands behind us. */
+bool dispatch_is_behind(const void *address);
 
 /* What the user wants, valid once the MPI library was found. */
 const struct selection *dispatch_selection(void);

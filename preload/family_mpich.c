@@ -64,5 +64,6 @@ const struct family family_mpich = {
     .texts = texts,
     .wrapper = wrapper_of,
     .quiet = quiet_of,
+    .argument_error = ABI_ERR_ARG,
     .attach = attach,
 };

@@ -86,5 +86,6 @@ const struct family family_openmpi = {
     .texts = texts,
     .wrapper = wrapper_of,
     .quiet = quiet_of,
+    .argument_error = ABI_ERR_ARG,
     .attach = attach,
 };

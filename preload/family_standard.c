@@ -69,5 +69,6 @@ const struct family family_standard = {
     .object = "libmpi_abi.so",
     .wrapper = wrapper_of,
     .quiet = quiet_of,
+    .argument_error = ABI_ERR_ARG,
     .attach = attach,
 };

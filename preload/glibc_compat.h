@@ -33,6 +33,7 @@ FROM_FIRST_GLIBC(dlvsym);
 FROM_FIRST_GLIBC(dlopen);
 FROM_FIRST_GLIBC(dlclose);
 FROM_FIRST_GLIBC(dladdr);
+FROM_FIRST_GLIBC(dlerror);
 FROM_FIRST_GLIBC(pthread_key_create);
 FROM_FIRST_GLIBC(pthread_setspecific);
 

@@ -4,8 +4,9 @@ pkglib_LTLIBRARIES += libscope_preload.la
 
 mpi_generated = preload/mpi_names.h preload/mpi_wrappers.h preload/mpi_trampolines.S \
 	preload/mpi_check.h
-BUILT_SOURCES += $(mpi_generated)
-CLEANFILES += $(mpi_generated)
+qmpi_generated = preload/qmpi_numbers.h preload/qmpi_ways.h preload/scope_qmpi.h
+BUILT_SOURCES += $(mpi_generated) $(qmpi_generated)
+CLEANFILES += $(mpi_generated) $(qmpi_generated)
 mpi_generate = $(AM_V_GEN)$(MKDIR_P) preload && $(PYTHON) $(top_srcdir)/preload/generate.py
 mpi_table = $(top_srcdir)/preload/mpi_functions.def
 mpi_inputs = $(mpi_table) $(top_srcdir)/preload/generate.py
@@ -18,6 +19,23 @@ preload/mpi_trampolines.S: $(mpi_inputs)
 	$(mpi_generate) trampolines $(mpi_table) > $@.tmp && mv $@.tmp $@
 preload/mpi_check.h: $(mpi_inputs)
 	$(mpi_generate) check $(mpi_table) > $@.tmp && mv $@.tmp $@
+
+qmpi_generate = $(AM_V_GEN)$(MKDIR_P) preload && \
+	$(PYTHON) -B $(top_srcdir)/preload/generate_qmpi.py
+qmpi_tables = $(mpi_table) $(top_srcdir)/preload/qmpi_numbers.def
+qmpi_inputs = $(qmpi_tables) $(top_srcdir)/preload/generate_qmpi.py \
+	$(top_srcdir)/preload/generate.py
+preload/qmpi_numbers.h: $(qmpi_inputs)
+	$(qmpi_generate) numbers $(qmpi_tables) > $@.tmp && mv $@.tmp $@
+preload/qmpi_ways.h: $(qmpi_inputs)
+	$(qmpi_generate) ways $(qmpi_tables) > $@.tmp && mv $@.tmp $@
+preload/scope_qmpi.h: $(qmpi_inputs)
+	$(qmpi_generate) header $(qmpi_tables) > $@.tmp && mv $@.tmp $@
+
+# What tools include, and how they find it.
+nodist_include_HEADERS = preload/scope_qmpi.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = preload/scope-qmpi.pc
 
 # The families, which are large, come last: what every process runs at its start lies together.
 libscope_preload_la_SOURCES = \
@@ -34,6 +52,8 @@ libscope_preload_la_SOURCES = \
 	preload/mpirun_run.c preload/mpirun_run.h \
 	preload/objects.c preload/objects.h \
 	preload/pages.c preload/pages.h \
+	preload/qmpi.c preload/qmpi.h \
+	preload/qmpi_tools.c preload/qmpi_tools.h \
 	preload/recorder.c preload/recorder.h \
 	preload/report.c preload/report.h \
 	preload/request.c preload/request.h \
@@ -44,6 +64,7 @@ libscope_preload_la_SOURCES = \
 	preload/trace_limit.c preload/trace_limit.h \
 	preload/trampolines.S \
 	preload/wrappers.h \
+	preload/qmpi_way.c preload/qmpi_way.h \
 	preload/family_mpich.c \
 	preload/family_openmpi.c \
 	preload/family_standard.c
@@ -59,5 +80,6 @@ libscope_preload_la_LDFLAGS = -module -avoid-version -Wl,-z,relro -Wl,-z,defs \
 libscope_preload_la_LIBADD = libtrace.la
 EXTRA_libscope_preload_la_DEPENDENCIES = preload/exports.map
 
-EXTRA_DIST += preload/exports.map preload/generate.py preload/mpi_functions.def
-$(libscope_preload_la_OBJECTS): $(mpi_generated)
+EXTRA_DIST += preload/exports.map preload/generate.py preload/generate_qmpi.py \
+	preload/mpi_functions.def preload/qmpi_numbers.def
+$(libscope_preload_la_OBJECTS): $(mpi_generated) $(qmpi_generated)

@@ -147,6 +147,15 @@ enum object_class objects_class_of(const void *address)
     return find_holder(address, &object) ? object.class : OBJECT_PROGRAM;
 }
 
+bool objects_range_of_library(const void *address, struct object_range *range)
+{
+    struct object object;
+    if (!find_holder(address, &object) || object.class == OBJECT_OWN || !*object.name)
+        return false;
+    *range = (struct object_range){object.low, object.high};
+    return true;
+}
+
 bool objects_holds_any(const void *address, void *const *functions, size_t count)
 {
     struct object object;

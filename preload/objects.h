@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum object_class {
     OBJECT_PROGRAM,     /* the user's program and libraries */
@@ -16,6 +17,15 @@ enum object_class {
 /* What the object that holds address is. Safe in any thread; may read the loader's list of objects
  * for an address in none that is known. */
 enum object_class objects_class_of(const void *address);
+
+/* Where an object lies in memory. */
+struct object_range {
+    uintptr_t low, high;
+};
+
+/* The range of the library that holds address; false if none does, or it is this one, or the
+ * program itself. */
+bool objects_range_of_library(const void *address, struct object_range *range);
 
 /* True if the object that holds address holds one of the functions as well, which may be NULL. */
 bool objects_holds_any(const void *address, void *const *functions, size_t count);

@@ -13,6 +13,7 @@
 #include "preload/identity.h"
 #include "preload/objects.h"
 #include "preload/pages.h"
+#include "preload/qmpi_way.h"
 #include "preload/report.h"
 #include "preload/request.h"
 #include "schema/lock.h"
@@ -217,16 +218,17 @@ void recorder_close(void)
     errno = error;
 }
 
-static bool is_internal(const void *caller, bool pmpi)
+bool recorder_is_internal(const void *caller, bool pmpi)
 {
     switch (objects_class_of(caller)) {
     case OBJECT_MPI:
-    case OBJECT_OWN: /* it passed a call on to a function that ends in a jump to another */
         return true;
+    case OBJECT_OWN: /* it passed a call on to a function that ends in a jump to another */
+        return !qmpi_way_hands_over(caller);
     case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
         return false;
     default: /* PMPI_ is how a tool that we pass calls to passes them on; programs use it as well */
-        return pmpi && objects_holds_any(caller, dispatch_next_table, ENTRY_COUNT);
+        return pmpi && dispatch_is_behind(caller);
     }
 }
 
@@ -367,7 +369,7 @@ bool call_enter(struct call *call, const void *caller, bool pmpi)
     if (!thread && !(thread = thread_open()))
         return false;
     bool outermost = is_outermost(thread, call);
-    if (!outermost && is_internal(caller, pmpi))
+    if (!outermost && recorder_is_internal(caller, pmpi))
         return false;
     if (outermost && thread->frame)
         write_left(thread);

@@ -126,6 +126,10 @@ void recorder_pause(bool paused);
 /* Writes a communicator's definition into the thread's stream. */
 void recorder_define_communicator(struct recorder_thread *thread, const struct communicator *c);
 
+/* True if a call within another one is not the program's: caller is the MPI library's, or a tool's
+ * that passes on what it was called with. pmpi: under its PMPI_ name. */
+bool recorder_is_internal(const void *caller, bool pmpi);
+
 /* Enters a call of the program; false if it is to be passed on unrecorded: nothing is open, or the
  * MPI library calls itself. */
 bool call_enter(struct call *call, const void *caller, bool pmpi);

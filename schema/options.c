@@ -11,7 +11,7 @@
 #define WORDS                                                                                      \
     "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
     "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "         \
-    "likwid-shared=yes"
+    "likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -50,6 +50,9 @@ const char options_help[] =
     "               mark: a group (likwid-perfctr -a lists them), or EVENT:COUNTER+EVENT:COUNTER;\n"
     "               several, joined by |, for programs that switch between them\n"
     "  likwid-shared=yes  read them also where tasks share CPUs, and with them the counters\n"
+    "  qmpi=TOOL+TOOL  load these QMPI tools, the first one nearest to the program; scope stands\n"
+    "               for what records the calls, which else comes last: see qmpi(7)\n"
+    "  qmpi-path=DIR   where their libraries are: directories or files, joined by colons\n"
     "Example: mpi-calls,out=profiles/%j\n";
 
 /* A word of the text, as it is shown to the user: cut, and without control characters. */
@@ -101,6 +104,8 @@ enum given {
     GIVEN_FILE = 512,
     GIVEN_LIKWID = 1024,
     GIVEN_SHARED = 2048,
+    GIVEN_QMPI = 4096,
+    GIVEN_QMPI_PATH = 8192,
 };
 
 static int set_out(struct options *options, const char *directory, struct error *err)
@@ -194,6 +199,38 @@ static int check_shared(struct options *options, const char *value, struct error
     return strcmp(value, "yes") == 0 ? 0 : unknown_value("likwid-shared", value, err);
 }
 
+/* Names joined by '+'; they are parts of file names. */
+static int check_tools(struct options *options, const char *value, struct error *err)
+{
+    static const char recorder[] = "scope";
+    int recorders = 0;
+    (void)options;
+    for (;;) {
+        size_t length = strcspn(value, "+");
+        if (length == 0 || length >= OPTIONS_TOOL_MAX || memchr(value, '/', length))
+            return error_set(err, "\"%.*s\" cannot be the name of a QMPI tool",
+                             length < 60 ? (int)length : 60, show(value).text);
+        recorders += length == strlen(recorder) && strncmp(value, recorder, length) == 0;
+        if (recorders > 1)
+            return error_set(err, "scope stands twice in qmpi=");
+        if (value[length] == '\0')
+            return 0;
+        value += length + 1;
+    }
+}
+
+static int check_tools_path(struct options *options, const char *value, struct error *err)
+{
+    (void)options;
+    for (;; value++) {
+        if (*value != '/')
+            return error_set(err, "qmpi-path=: \"%s\" is no absolute path", show(value).text);
+        value += strcspn(value, ":");
+        if (*value == '\0')
+            return 0;
+    }
+}
+
 static const struct word {
     const char *name;
     enum given given;
@@ -208,6 +245,8 @@ static const struct word {
     {"max-trace", GIVEN_TRACE, check_size, "100M"}, {"max-file", GIVEN_FILE, check_size, "4G"},
     {"likwid", GIVEN_LIKWID, check_likwid, "MEM_DP"},
     {"likwid-shared", GIVEN_SHARED, check_shared, "yes"},
+    {"qmpi", GIVEN_QMPI, check_tools, "TOOL"},
+    {"qmpi-path", GIVEN_QMPI_PATH, check_tools_path, "/DIR"},
 };
 
 static const struct word *find_word(const char *text, size_t length)

@@ -4,7 +4,8 @@
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
  *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
  *            help | out=DIR | merge=srun | merge=epilog | merge=off | max-run=SIZE |
- *            max-trace=SIZE | max-file=SIZE | likwid=EVENTS | likwid-shared=yes
+ *            max-trace=SIZE | max-file=SIZE | likwid=EVENTS | likwid-shared=yes |
+ *            qmpi=TOOL{+TOOL} | qmpi-path=PATH{:PATH}
  *     KIND: a word of mpi_kind.h; SIZE: see size_text.h
  *     EVENTS = SET{|SET}, SET = GROUP | EVENT:COUNTER{+EVENT:COUNTER}     of LIKWID
  */
@@ -18,7 +19,12 @@
 
 enum merge_mode { MERGE_SRUN, MERGE_EPILOG, MERGE_OFF };
 
-enum { OPTIONS_PATH_MAX = 4096, OPTIONS_TEXT_MAX = 8192, OPTIONS_LIKWID_MAX = 1024 };
+enum {
+    OPTIONS_PATH_MAX = 4096,
+    OPTIONS_TEXT_MAX = 8192,
+    OPTIONS_LIKWID_MAX = 1024,
+    OPTIONS_TOOL_MAX = 256,
+};
 
 struct options {
     bool mpi_calls; /* which: read where it matters, in the preload library */

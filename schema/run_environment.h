@@ -30,6 +30,11 @@
 /* From the user to srun: WHAT, where no option says it. */
 #define USER_ENV_WHAT "SCOPE_PROFILE"
 
+/* The same for words of WHAT: qmpi= and qmpi-path=. */
+#define USER_ENV_QMPI_TOOLS "SCOPE_PROFILE_QMPI_TOOLS"
+#define USER_ENV_QMPI_PATH "SCOPE_PROFILE_QMPI_PATH"
+#define MPICH_ENV_QMPI_TOOLS "MPIR_CVAR_QMPI_TOOL_LIST" /* joined by colons */
+
 /* From sp-run to the processes below it. */
 #define RUN_ENV_RUN "SCOPE_PROFILE_RUN"
 #define RUN_ENV_WHAT "SCOPE_PROFILE_WHAT"

@@ -41,6 +41,7 @@ enum {
     ABI_CART = 2,
     ABI_GRAPH = 1,
     ABI_DIST_GRAPH = 3,
+    ABI_ERR_ARG = 12,
     ABI_THREAD_MULTIPLE = 3,
 
     ABI_COMM_WORLD = 0x44000000,

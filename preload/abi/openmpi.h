@@ -44,6 +44,7 @@ enum {
     ABI_CART = 1,
     ABI_GRAPH = 2,
     ABI_DIST_GRAPH = 3,
+    ABI_ERR_ARG = 13,
     ABI_THREAD_MULTIPLE = 3,
 };
 #define ABI_THREAD_LEVEL(level) (level)

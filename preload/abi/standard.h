@@ -43,6 +43,7 @@ enum {
     ABI_CART = 211,
     ABI_GRAPH = 212,
     ABI_DIST_GRAPH = 213,
+    ABI_ERR_ARG = 13,
     ABI_THREAD_MULTIPLE = 4096,
 
     /* Handles are pointers; the predefined ones are these numbers. */

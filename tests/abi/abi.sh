@@ -19,9 +19,26 @@ grep -E "^CHECK\(($(paste -sd '|' "$work/both"))," "$top_builddir/preload/mpi_ch
 [[ $(wc -l <"$work/checks.h") -gt 80 ]]
 result $? "mpi.h declares $(wc -l <"$work/checks.h") functions of the table"
 
+# The numbers of functions for QMPI tools, in the column of this version.
+if [[ $family == mpich ]]; then
+    version=$("$mpicc" -E -dM "$work/declared.c" | sed -n 's/^#define MPICH_VERSION "\(.*\)"/\1/p')
+    numbers=$top_srcdir/preload/qmpi_numbers.def
+    awk -v version="$version" '/^version/ { for (i = 2; i <= NF; i++) if ($i == version) chosen = i }
+        /^MPI/ && chosen && $chosen != "-" {
+            print "_Static_assert(" toupper($1) "_T == " $chosen ", \"" $1 "\");" }' "$numbers" \
+        >"$work/numbers.h"
+    { echo '#include <mpi.h>' && cat "$work/numbers.h"; } >"$work/numbers.c"
+    if [[ -s $work/numbers.h ]]; then
+        "$mpicc" -c -o /dev/null "$work/numbers.c" >"$work/messages" 2>&1
+        result $? "MPICH $version numbers $(wc -l <"$work/numbers.h") functions as we know"
+    else
+        echo "ok $((++count)) - numbers of functions # SKIP those of MPICH $version are not known"
+    fi
+fi
+
 # Without const, which came to some parameters late and is nothing to a call.
 "$mpicc" -std=gnu11 -Wall -Wno-deprecated-declarations -Dconst= -I"$top_srcdir" -I"$top_builddir" -I"$work" \
-    -DABI_HEADER="\"preload/abi/${family:?}.h\"" -DABI_CHECKS='"checks.h"' -DFIRST_RESULT=2 \
+    -DABI_HEADER="\"preload/abi/${family:?}.h\"" -DABI_CHECKS='"checks.h"' -DFIRST_RESULT="$((count + 1))" \
     -o "$work/abi_check" "$top_srcdir/tests/abi/abi_check.c" -ldl >"$work/messages" 2>&1
 result $? "constants, layouts and prototypes are those of mpi.h"
 grep -E 'error|warning' "$work/messages" | sed 's/^/# /'

@@ -21,7 +21,7 @@ is "$(readelf --program-headers --wide "$library" | awk '
 shown=$(readelf --dyn-syms --wide "$library" |
     awk '$7 != "UND" && $5 != "LOCAL" && NR > 3 { sub(/@.*/, "", $8); print $8 }' | sort)
 # Beside them only what exports.map names in full.
-table=$(sed -n 's/^ *\([a-z_]*\);$/\1/p' "$top_srcdir/preload/exports.map"
+table=$(sed -n 's/^ *\([A-Za-z_]*\);$/\1/p' "$top_srcdir/preload/exports.map"
 sed -n 's/.*CHECK(\(MPI_[A-Za-z_0-9]*\),.*/\1\nP\1/p' "$top_builddir/preload/mpi_check.h")
 table=$(sort <<<"$table")
 shown=$(sort <<<"$shown")

@@ -28,13 +28,13 @@ mpich_link = -L$(standin)/mpich -lmpich -Wl,-rpath,$(abs_top_builddir)/$(standin
 standin_files = \
 	$(standin)/openmpi/libmpi.so $(standin)/openmpi/program $(standin)/openmpi/program_fixed \
 	$(standin)/openmpi/libtool.so $(standin)/openmpi/plugin.so \
-	$(standin)/openmpi/lacking/libmpi.so \
+	$(standin)/openmpi/lacking/libmpi.so $(standin)/openmpi/qmpi_tool.so \
 	$(standin)/openmpi/optional $(standin)/openmpi/optional_now \
 	$(standin)/openmpi/optional_fixed $(standin)/openmpi/optional.so \
 	$(standin)/openmpi/optional_lazy.so \
 	$(standin)/mpich/libmpich.so $(standin)/mpich/program $(standin)/mpich/program_fixed \
 	$(standin)/mpich/libtool.so $(standin)/mpich/plugin.so \
-	$(standin)/mpich/lacking/libmpich.so \
+	$(standin)/mpich/lacking/libmpich.so $(standin)/mpich/qmpi_tool.so \
 	$(standin)/mpich/optional $(standin)/mpich/optional_now \
 	$(standin)/mpich/optional_fixed $(standin)/mpich/optional.so \
 	$(standin)/mpich/optional_lazy.so \
@@ -83,6 +83,16 @@ $(standin)/openmpi/plugin.so: $(standin_source)/plugin.c $(standin)/openmpi/libm
 $(standin)/mpich/plugin.so: $(standin_source)/plugin.c $(standin)/mpich/libmpich.so
 	$(standin_made) $(standin_shared) -o $@ $(standin_source)/plugin.c $(mpich_link)
 
+# A QMPI tool finds the stand-in by an mpi.h, as one for a real MPI does.
+qmpi_tool_inputs = $(standin_source)/qmpi_tool.c $(standin_source)/mpi/mpi.h $(standin_inputs) \
+	$(qmpi_generated)
+qmpi_tool_cc = $(standin_shared) -Wno-unused-const-variable -I$(standin_source)/mpi -Ipreload
+$(standin)/openmpi/qmpi_tool.so: $(qmpi_tool_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(qmpi_tool_cc) -DSTANDIN_OPENMPI -o $@ $(standin_source)/qmpi_tool.c \
+		$(openmpi_link) -ldl
+$(standin)/mpich/qmpi_tool.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_tool.c $(mpich_link) -ldl
+
 # Weak references, in each kind of program and of plugin. -fPIC: code at a fixed address would take
 # what it was linked with for granted.
 optional_inputs = $(standin_source)/optional.c $(standin_source)/optional.h \
@@ -128,14 +138,15 @@ $(standin)/loader: $(standin_source)/loader.c
 	$(standin_made) $(standin_cc) -o $@ $(standin_source)/loader.c -ldl
 
 dispatch_tests = tests/dispatch/openmpi.t tests/dispatch/mpich.t tests/dispatch/elf.t \
-	tests/dispatch/images.t
+	tests/dispatch/images.t tests/dispatch/qmpi_openmpi.t tests/dispatch/qmpi_mpich.t
 TESTS += $(dispatch_tests)
 EXTRA_DIST += $(dispatch_tests) tests/dispatch/tap.sh tests/dispatch/dispatch.sh \
 	tests/dispatch/standin.h tests/dispatch/standin.c tests/dispatch/standin_exports.S \
 	tests/dispatch/standin_call.S tests/dispatch/program.c tests/dispatch/tool.c \
 	tests/dispatch/plugin.c tests/dispatch/loader.c tests/dispatch/stub.c \
 	tests/dispatch/optional.c tests/dispatch/optional.h tests/dispatch/optional_program.c \
-	tests/dispatch/throws.cc
+	tests/dispatch/throws.cc tests/dispatch/qmpi.sh tests/dispatch/qmpi_tool.c \
+	tests/dispatch/mpi/mpi.h
 
 # C++ is tried where there is a compiler for it: configure asks for none, make knows its name.
 if !PRELOAD_ONLY

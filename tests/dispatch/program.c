@@ -563,6 +563,14 @@ static void plain(void)
     printf("send 20\n");
 }
 
+static void once(void)
+{
+    init();
+    send_some(1);
+    finalize();
+    printf("send 1\n");
+}
+
 /* The library that runs lacks what the one that was linked has. */
 static void lacking(void)
 {
@@ -684,7 +692,7 @@ static const struct {
     {"absent", absent},       {"wildcards", wildcards},
     {"polls", polls},         {"failures", failures},
     {"control", control},     {"state", state},
-    {"closes_all", closes_all},
+    {"closes_all", closes_all}, {"once", once},
 };
 
 int main(int argc, char **argv)

@@ -27,8 +27,8 @@ static void refuses(const char *text, const char *message)
     "topology, other; or mpi-calls=all"
 #define WORDS                                                                                      \
     "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "        \
-    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "        \
-    "likwid-shared=yes"
+    "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "         \
+    "likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -118,6 +118,13 @@ Test(options, values_are_checked)
     refuses("mpi-calls,max-trace=0",
             "\"0\" is no size: a number of bytes, or with K, M, G or T behind it");
     refuses("mpi-calls,max-trace", "max-trace needs a value, for example max-trace=100M");
+    takes("mpi-calls,qmpi=A+B+A,qmpi-path=/a:/b/c.so");
+    takes("mpi-calls,qmpi=scope+A");
+    refuses("mpi-calls,qmpi=scope+A+scope", "scope stands twice in qmpi=");
+    refuses("mpi-calls,qmpi=A+", "\"\" cannot be the name of a QMPI tool");
+    refuses("mpi-calls,qmpi=a/b+c", "\"a/b\" cannot be the name of a QMPI tool");
+    refuses("mpi-calls,qmpi", "qmpi needs a value, for example qmpi=TOOL");
+    refuses("mpi-calls,qmpi-path=/a:b", "qmpi-path=: \"b\" is no absolute path");
     refuses("off=", "off takes no value, but \"\" was given");
 }
 
@@ -196,7 +203,8 @@ Test(options, help_names_every_word)
     static const char *const words[] = {
         "mpi-calls", "off",       "help",         "out=DIR",      "merge=srun",    "merge=epilog",
         "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE",
-        "max-file=SIZE", "likwid=EVENTS", "likwid-shared=yes"};
+        "max-file=SIZE", "likwid=EVENTS", "likwid-shared=yes",
+        "qmpi=TOOL",     "qmpi-path=DIR"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
 }

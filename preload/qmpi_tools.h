@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which QMPI tools the user asks for, and the libraries that they are in. */
+#ifndef SCOPE_QMPI_TOOLS_H
+#define SCOPE_QMPI_TOOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { QMPI_NAME_MAX = 256, QMPI_TOOLS_MAX = 64 };
+
+/* The recorder's own name in a list. */
+#define QMPI_RECORDER "scope"
+
+/* A tool that announced itself. */
+struct qmpi_tool {
+    char name[QMPI_NAME_MAX];
+    void (*init)(int tool_id);
+};
+
+/* Takes down a tool that announces itself; returns 0, or -1 if its name cannot be, is taken, or
+ * there is no room. To be called by constructors, hence before anything else of ours ran. */
+int qmpi_tools_announce(const char *name, void (*init)(int tool_id));
+
+/* Reads the list of tools that are asked for; false if there is none. */
+bool qmpi_tools_asked(void);
+
+/* Loads the libraries in which they are looked for. A tool that is not found is told of. */
+void qmpi_tools_load(void);
+
+/* Calls visit with each tool of the list in order, and with NULL where the recorder stands. */
+void qmpi_tools_visit(void (*visit)(const struct qmpi_tool *tool));
+
+#endif

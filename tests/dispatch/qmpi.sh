@@ -1,0 +1,228 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What hosting QMPI tools must do over an MPI library of one family: sourced with family set.
+# shellcheck source=tests/dispatch/tap.sh
+. "${top_srcdir:?}/tests/dispatch/tap.sh"
+programs=$top_builddir/tests/dispatch/${family:?}
+preload=$top_builddir/.libs/libscope_preload.so
+work=$(mktemp -d "${TMPDIR:-/tmp}/sp-qmpi-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tools"
+cp "$programs/qmpi_tool.so" "$work/tools/all.so"
+for name in mpich first second nothing wrong alien astray late silent plain asking; do
+    ln -s all.so "$work/tools/$name.so" # one file is loaded once
+done
+run_number=0
+
+# tools LIST [NAME=VALUE]... PROGRAM [ARGUMENT]...: profiled, with these tools
+tools() {
+    local list=$1
+    shift
+    run_number=$((run_number + 1))
+    directory=$work/run-$run_number
+    output=$(run LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$directory" \
+        SCOPE_PROFILE_QMPI_TOOLS="$list" SCOPE_PROFILE_QMPI_PATH="$work/tools" "$@" \
+        2>"$work/messages")
+    status=$?
+    messages=$(<"$work/messages")
+}
+
+counts() {
+    run "$top_builddir/trace_list" counts "$directory"/*/*.sptrace
+}
+
+# said TEXT NAME: the last run ended well, in silence, and this was printed
+said() {
+    is "$status$messages" 0 "$2: ends as without tools, and in silence"
+    is "$output" "$1" "$2: each instance sees the program's calls"
+}
+
+# recorded COUNTS NAME
+recorded() {
+    is "$(counts)" "$1" "$2: the profile is as without tools"
+}
+
+# --- arguments ------------------------------------------------------------------------------------
+run LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$work/every" "$programs/program" every_local \
+    >"$work/every.out"
+alone=$(run "$top_builddir/trace_list" counts "$work"/every/*/*.sptrace)
+functions=$(wc -l <"$work/every.out")
+calls=$((6 * functions + 2))
+for list in all all+all scope+all all+scope+all; do
+    tools "$list" SCOPE_PROFILE_WHAT=mpi-calls "$programs/program" every_local
+    is "$status$messages" 0 "$list: arguments, results and errno of every function pass"
+    is "$(grep -c "^all [12]: $calls calls" <<<"$output")" "$(grep -o all <<<"$list" | wc -l)" \
+        "$list: each instance sees each of $calls calls"
+    recorded "$alone" "$list"
+done
+tools all QMPI_TOOL_REFUSED=1 "$programs/program" plain
+has "$output" "all: 0 refused" "every function can be a tool's"
+tools mpich "$programs/program" plain
+if [[ $family == mpich ]]; then
+    is "$status$output" "0send 20
+mpich 1: 22 calls, 0 sends, 0 allreduces" "a tool with MPICH's numbers is hosted"
+else
+    is "$status$output" "0send 20
+mpich 1: 0 calls, 0 sends, 0 allreduces" "a tool with MPICH's numbers gets nothing"
+    has "$messages" 'the QMPI tool "mpich" registers function number' "and is told of"
+fi
+
+# --- order ----------------------------------------------------------------------------------------
+nested() {
+    tools "$1" QMPI_TOOL_LOG=MPI_Send "$programs/program" once
+    is "$(grep -v calls <<<"$output")" "$2" "$1: in this order"
+}
+nested first+second+first "first 1 MPI_Send
+second 2 MPI_Send
+first 3 MPI_Send
+send 1"
+nested second+scope+first "second 1 MPI_Send
+first 2 MPI_Send
+send 1"
+nested scope+second+first "second 1 MPI_Send
+first 2 MPI_Send
+send 1"
+tools first+second+first "$programs/program" callback
+said "allreduce 6
+send 15
+first 3: 0 calls, 15 sends, 6 allreduces
+second 2: 0 calls, 15 sends, 6 allreduces
+first 1: 0 calls, 15 sends, 6 allreduces" "two instances and a second tool"
+recorded "allreduce 6
+send 15" "two instances and a second tool"
+
+# --- who calls ------------------------------------------------------------------------------------
+for list in first scope+first; do
+    # sees SCENARIO SENDS ALLREDUCES
+    while read -r scenario sends allreduces; do
+        tools "$list" "$programs/program" "$scenario"
+        is "$status$messages$(tail -n 1 <<<"$output")" \
+            "0first 1: 0 calls, $sends sends, $allreduces allreduces" \
+            "$list, $scenario: seen once each"
+        is "$(counts)" "$(grep -v calls <<<"$output")" "$list, $scenario: recorded once each"
+    done <<'END'
+internal 3 0
+recursion 0 10
+longjmp 6001 6003
+plain 20 0
+threads 400001 0
+END
+done
+tools first LD_PRELOAD="$preload:$programs/libtool.so" "$programs/program" callback
+is "$(grep : <<<"$output" | sort)" "first 1: 0 calls, 15 sends, 6 allreduces
+tool: 10 sends, 6 allreduces" "a PMPI tool behind us sees what it would see, and so does ours"
+tools first LD_PRELOAD="$programs/libtool.so:$preload" "$programs/program" callback
+is "$(grep : <<<"$output" | sort)" "first 1: 0 calls, 15 sends, 6 allreduces
+tool: 10 sends, 6 allreduces" "and one before us"
+# A plugin's functions have symbols that can be asked for; a program's have not.
+tools first QMPI_TOOL_ADDRESS=1 "$top_builddir/tests/dispatch/loader" "$programs/plugin.so"
+is "$(grep from <<<"$output" | sort -u)" "MPI_Send from plugin_run" \
+    "the calling address is the program's"
+tools scope+first QMPI_TOOL_ADDRESS=1 "$top_builddir/tests/dispatch/loader" "$programs/plugin.so"
+is "$(grep from <<<"$output" | sort -u)" "MPI_Send from plugin_run" "behind the recorder as well"
+tools first QMPI_TOOL_ADDRESS=1 LD_PRELOAD="$programs/libtool.so:$preload" "$programs/program" once
+is "$(grep from <<<"$output")" "MPI_Send from MPI_Send" "or that of the PMPI tool that is before us"
+
+# --- choosing -------------------------------------------------------------------------------------
+tools first SCOPE_PROFILE_WHAT=mpi-calls,qmpi=second "$programs/program" once
+has "$output" "second 1: 0 calls, 1 sends" "the word of WHAT comes before the variable"
+tools "" SCOPE_PROFILE_WHAT="mpi-calls,qmpi=second,qmpi-path=$work/tools" SCOPE_PROFILE_QMPI_PATH= \
+    "$programs/program" once
+has "$output" "second 1: 0 calls, 1 sends" "and says where libraries are"
+tools "" MPIR_CVAR_QMPI_TOOL_LIST=second:first "$programs/program" once
+has "$output" "first 2: 0 calls, 1 sends" "MPICH's own variable is heeded where ours is not set"
+tools first MPIR_CVAR_QMPI_TOOL_LIST=second:first "$programs/program" once
+is "$(grep -c calls <<<"$output")" 1 "and only there"
+tools "" SCOPE_PROFILE_QMPI_PATH="$work/tools/all.so" "$programs/program" once
+is "$status$messages$output" "0send 1" "without a list nothing is loaded"
+tools first SCOPE_PROFILE_QMPI_PATH="$work/tools/all.so" "$programs/program" once
+has "$output" "first 1: 0 calls, 1 sends" "a library can be named by its file"
+tools first SCOPE_PROFILE_QMPI_PATH= LD_PRELOAD="$preload:$work/tools/all.so" \
+    "$programs/program" once
+has "$output" "first 1: 0 calls, 1 sends" "or be there already"
+tools first "$top_builddir/tests/dispatch/loader"
+is "$status$messages$output" 0 "a program without MPI loads none"
+tools first "$top_builddir/tests/dispatch/loader" "$programs/plugin.so"
+is "$status$messages$output" "0send 25
+first 1: 0 calls, 25 sends, 0 allreduces" "an MPI library that was opened later is served"
+tools first "$programs/program" control
+is "$status$messages" 0 "tools do not mind MPI_Pcontrol"
+is "$(counts)" "$(grep -v calls <<<"$output")" "and recording pauses as without them"
+
+# --- what goes wrong ------------------------------------------------------------------------------
+# wrong LIST OUTPUT MESSAGE NAME: the program ends well, and one line may say why
+wrong() {
+    tools "$1" "$programs/program" plain
+    is "$status$output" "0$2" "$4: the program runs"
+    if [[ $3 ]]; then
+        is "$(wc -l <<<"$messages")" 1 "$4: one line"
+        has "$messages" "scope-profile: $3" "$4: which says so"
+    else
+        is "$messages" "" "$4: in silence"
+    fi
+}
+nobody='no library in SCOPE_PROFILE_QMPI_PATH announces it'
+wrong unheard-of "send 20" "there is no QMPI tool \"unheard-of\": $nobody" \
+    "an unknown name"
+wrong unheard-of+first "send 20
+first 1: 0 calls, 20 sends, 0 allreduces" 'there is no QMPI tool "unheard-of"' \
+    "one unknown name of two"
+wrong ../tools/first "send 20" 'there is no QMPI tool "../tools/first"' "a name that is a path"
+echo "no library" >"$work/tools/broken.so"
+wrong broken "send 20" "a library of QMPI tools cannot be loaded: $work/tools/broken.so: " \
+    "a broken library"
+wrong nothing "send 20
+nothing 1: 0 calls, 0 sends, 0 allreduces" "" "a tool that registers nothing"
+wrong wrong "a number that is no function's: refused
+a number of another MPI: refused
+NULL: refused
+send 20
+wrong 1: 0 calls, 0 sends, 0 allreduces" 'the QMPI tool "wrong" registers function number' \
+    "wrong numbers"
+wrong alien "another's id: refused
+storage of another's id: refused
+what to call before all is known: refused
+calling it: refused
+the storage of nobody: refused
+the address of no call: refused
+a place that is NULL: refused
+send 20
+alien 1: 0 calls, 0 sends, 0 allreduces" \
+    "a QMPI tool registers a function for id 99, which nobody has" "ids of others"
+wrong late "a function after init: refused
+a tool after init: refused
+send 20
+late 1: 0 calls, 20 sends, 0 allreduces" \
+    'the QMPI tool "late" registers a function outside of its init: it has no effect' "too late"
+wrong astray "send 20
+astray 1: 0 calls, 0 sends, 0 allreduces" "" "what follows an id of nobody's"
+is "$(counts)" "" "there is nothing that could be called"
+wrong silent "send 20
+silent 1: 0 calls, 20 sends, 0 allreduces" "" "a tool that does not call on"
+is "$(counts)" "" "what is not called is not recorded"
+wrong plain "send 20
+plain 1: 0 calls, 20 sends, 0 allreduces" "" "a tool that calls MPI by name"
+is "$(counts)" "barrier 20
+send 20" "no tool sees what a tool calls by name, but it reaches the library and is recorded"
+wrong asking "send 20
+asking 1: 0 calls, 20 sends, 0 allreduces" "" "a tool that calls another function"
+is "$(counts)" "barrier 20
+send 20" "what reaches the recorder is recorded"
+tools first QMPI_TOOL_NAMES=1 "$programs/program" plain
+is "$status$output" "0a name that is taken: refused
+the recorder's name: refused
+no name: refused
+no function: refused
+send 20
+first 1: 0 calls, 20 sends, 0 allreduces" "names that cannot be"
+tools first SCOPE_PROFILE_QMPI_PATH=.:relative "$programs/program" plain
+is "$status$output" "0send 20" "a path that is not absolute: the program runs"
+has "$messages" 'SCOPE_PROFILE_QMPI_PATH: "." is no absolute path: nothing is loaded from there' \
+    "and is told of"
+cd "$work/tools" || exit 1
+tools first SCOPE_PROFILE_QMPI_PATH= "$programs/program" plain
+is "$status$output" "0send 20" "nothing is loaded from the current directory"
+tools "$(printf 'first+%.0s' {1..65})first" "$programs/program" plain
+is "$status$output" "0send 20" "more tools than there is room for: the program runs"
+has "$messages" "66 QMPI tools are asked for, and 64 can be had: none is used" "and is told of"
+done_testing

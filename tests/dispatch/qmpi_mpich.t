@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# QMPI tools over a stand-in for MPICH.
+family=mpich
+. "${top_srcdir:?}/tests/dispatch/qmpi.sh"
