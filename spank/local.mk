@@ -37,7 +37,8 @@ scope_profile_la_SOURCES = \
 	spank/task_cpus.c spank/task_cpus.h \
 	spank/task_end.c spank/task_end.h \
 	spank/task_run.c spank/task_run.h \
-	spank/tool_output.c spank/tool_output.h
+	spank/tool_output.c spank/tool_output.h \
+	spank/tools.c spank/tools.h
 
 # Opens liblikwid, whose headers it does not need.
 pkglibexec_PROGRAMS = sp-likwid-try

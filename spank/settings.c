@@ -9,6 +9,7 @@
 #include "schema/error.h"
 #include "schema/registry.h"
 #include "schema/size_text.h"
+#include "spank/tools.h"
 
 enum { SECONDS_MAX = 24 * 3600, THREADS_MAX = 256 };
 
@@ -34,6 +35,15 @@ static int take_list(char list[static SETTINGS_LIST_MAX], const char *word, cons
         return refuse(word, "the list is too long", err);
     strcpy(list, value);
     return 0;
+}
+
+static int take_tools(struct settings *settings, const char *word, const char *value,
+                      struct error *err)
+{
+    struct error reason;
+    if (tools_check(value, &reason) < 0)
+        return refuse(word, reason.text, err);
+    return take_list(settings->qmpi_tools, word, value, err);
 }
 
 static int take_default(struct settings *settings, const char *word, const char *value,
@@ -130,6 +140,7 @@ static int take(struct settings *settings, const char *word, struct error *err)
         {"likwid", .choice = &settings->likwid},
         {"deny-partition", .list = settings->deny_partition},
         {"allow-user", .list = settings->allow_user},
+        {"qmpi-tools", .list = settings->qmpi_tools},
         {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
         {"epilog-detach", .choice = &settings->epilog.detaches},
         {"spool-size", .size = &settings->spool_size},
@@ -142,6 +153,8 @@ static int take(struct settings *settings, const char *word, struct error *err)
             continue;
         if (keys[i].path)
             return take_path(keys[i].path, word, value, err);
+        if (keys[i].list == settings->qmpi_tools)
+            return take_tools(settings, word, value, err);
         if (keys[i].list)
             return take_list(keys[i].list, word, value, err);
         if (keys[i].number)
@@ -156,7 +169,7 @@ static int take(struct settings *settings, const char *word, struct error *err)
     return error_set(err,
                      "plugstack.conf: unknown key \"%.*s\"; the keys are: preload, merge-tool, "
                      "registry, default, out, merge, max-run, max-file, likwid, deny-partition, "
-                     "allow-user, epilog-timeout, epilog-detach, spool, spool-size, "
+                     "allow-user, qmpi-tools, epilog-timeout, epilog-detach, spool, spool-size, "
                      "spool-timeout, merge-wait, merge-threads",
                      (int)length, word);
 }

@@ -22,6 +22,7 @@ struct settings {
     uint32_t spool_timeout;       /* seconds to copy them to the run directory */
     char what[OPTIONS_TEXT_MAX];  /* WHAT for steps whose user says nothing; "": nothing */
     char words[OPTIONS_TEXT_MAX]; /* of WHAT, for those that it does not have: ",out=DIR,..." */
+    char qmpi_tools[SETTINGS_LIST_MAX]; /* see tools.h */
     char deny_partition[SETTINGS_LIST_MAX]; /* names, separated by commas; "": none */
     char likwid_tool[PATH_MAX];             /* sp-likwid-try */
     bool likwid;                            /* users may ask for counters */

@@ -15,6 +15,7 @@
 #include "spank/job_end_child.h"
 #include "spank/merge_child.h"
 #include "spank/run_place.h"
+#include "spank/tools.h"
 
 enum { COMPONENTS_MAX = 1024 }; /* Slurm allows 128 */
 
@@ -95,6 +96,8 @@ static void complete(const struct settings *settings)
 {
     struct error err;
     settings_complete(settings, what);
+    if (tools_complete(settings->qmpi_tools, what, &err) < 0 && asker != ASKED_SITE)
+        fprintf(stderr, "scope-profile: %s: the step is run without QMPI tools\n", err.text);
     if (options_parse(&options, what, &err) < 0)
         give_up(&err);
 }

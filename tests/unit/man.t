@@ -52,7 +52,7 @@ same "the keys of plugstack.conf" \
     "$(sed -nE 's/^ +\{"([a-z-]+)", .*\},$/\1/p' "$source/spank/settings.c")" \
     "$(items "$man/scope_profile.8" | cut -d= -f1)"
 
-for page in "$man"/*.[18]; do
+for page in "$man"/*.[178]; do
     name="${page##*/}: no warnings"
     count=$((count + 1))
     if ! command -v mandoc >/dev/null; then

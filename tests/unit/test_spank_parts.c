@@ -24,6 +24,7 @@
 #include "spank/root_change.h"
 #include "spank/run_place.h"
 #include "spank/settings.h"
+#include "spank/tools.h"
 
 static struct error err;
 
@@ -161,13 +162,76 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
     cr_expect_str_eq(
         complaints,
         "plugstack.conf: unknown key \"colour\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
-        "epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n"
+        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, qmpi-tools, "
+        "epilog-timeout, epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n"
         "plugstack.conf: \"preload\" is not KEY=VALUE\n"
         "plugstack.conf: \"preload=lib.so\": an absolute path is needed\n"
         "plugstack.conf: unknown key \"Merge-Tool\"; the keys are: preload, merge-tool, registry, "
-        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, epilog-timeout, "
-        "epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n");
+        "default, out, merge, max-run, max-file, likwid, deny-partition, allow-user, qmpi-tools, "
+        "epilog-timeout, epilog-detach, spool, spool-size, spool-timeout, merge-wait, merge-threads\n");
+}
+
+/* --- QMPI tools --------------------------------------------------------------------------------- */
+
+/* What WHAT becomes: the site says this, the user that. */
+static const char *completed(const char *site, const char *given, int expected)
+{
+    static char what[OPTIONS_TEXT_MAX];
+    snprintf(what, sizeof what, "%s", given);
+    err.text[0] = '\0';
+    cr_expect_eq(tools_complete(site, what, &err), expected, "%s", err.text);
+    return what;
+}
+
+static void no_variables(void)
+{
+    unsetenv("SCOPE_PROFILE_QMPI_TOOLS");
+    unsetenv("SCOPE_PROFILE_QMPI_PATH");
+    unsetenv("MPIR_CVAR_QMPI_TOOL_LIST");
+}
+
+Test(tools, words_and_variables_are_handed_on, .init = no_variables)
+{
+    cr_expect_str_eq(completed("", "mpi-calls", 0), "mpi-calls");
+    cr_expect_str_eq(completed("", "qmpi=A+B,mpi-calls", 0), "mpi-calls,qmpi=A+B");
+    setenv("MPIR_CVAR_QMPI_TOOL_LIST", "C:D:C", 1);
+    cr_expect_str_eq(completed("", "mpi-calls", 0), "mpi-calls,qmpi=C+D+C");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", "A+A", 1);
+    setenv("SCOPE_PROFILE_QMPI_PATH", "/x,y:/z", 1);
+    cr_expect_str_eq(completed("", "mpi-calls,out=a", 0),
+                     "mpi-calls,out=a,qmpi=A+A,qmpi-path=/x\\,y:/z");
+    cr_expect_str_eq(completed("", "mpi-calls,qmpi=B,qmpi-path=/w", 0),
+                     "mpi-calls,qmpi-path=/w,qmpi=B");
+}
+
+Test(tools, those_of_the_site_come_first, .init = no_variables)
+{
+    cr_expect_str_eq(completed("S+T", "mpi-calls", 0), "mpi-calls,qmpi=S+T");
+    cr_expect_str_eq(completed("S", "mpi-calls,qmpi=scope+A,out=b", 0),
+                     "mpi-calls,out=b,qmpi=S+scope+A");
+}
+
+Test(tools, a_site_may_forbid_them, .init = no_variables)
+{
+    cr_expect_str_eq(completed("off", "mpi-calls", 0), "mpi-calls,qmpi=scope");
+    cr_expect_str_eq(completed("off", "mpi-calls,qmpi=A", -1), "mpi-calls,qmpi=scope");
+    cr_expect_str_eq(err.text, "this site does not let you load QMPI tools (qmpi-tools=off in "
+                               "plugstack.conf)");
+}
+
+Test(tools, what_cannot_be_is_told_and_asks_for_none, .init = no_variables)
+{
+    char *words[] = {"qmpi-tools=S+T", "qmpi-tools=../x"};
+    complaints[0] = '\0';
+    settings_read(&settings, 2, words, complain);
+    cr_expect_str_eq(settings.qmpi_tools, "S+T");
+    cr_expect_str_eq(complaints, "plugstack.conf: \"qmpi-tools=../x\": \"../x\" cannot be the name "
+                                 "of a QMPI tool\n");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", "A++B", 1);
+    cr_expect_str_eq(completed("", "mpi-calls", -1), "mpi-calls,qmpi=scope");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", "A", 1);
+    setenv("SCOPE_PROFILE_QMPI_PATH", "here", 1);
+    cr_expect_str_eq(completed("", "mpi-calls", -1), "mpi-calls,qmpi=scope");
 }
 
 /* --- commands that change the root ---------------------------------------------------------------
