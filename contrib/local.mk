@@ -3,6 +3,10 @@
 # quickstart profiles.
 dist_pkglibexec_SCRIPTS = contrib/doctor
 
+# QMPI tools as examples: their source is what shows how to write one.
+qmpi_toolsdir = $(docdir)/qmpi-tools
+dist_qmpi_tools_DATA = contrib/qmpi-tools/delay.c contrib/qmpi-tools/limits.c
+
 # What slurm.conf is to name: it knows where sp-merge was installed.
 epilogdir = $(pkglibexecdir)/epilog.d
 epilog_SCRIPTS = contrib/epilog.d/90-scope-profile

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Manual pages, in mdoc. tests/unit/man.t holds them against what the programs say of themselves.
 dist_man_MANS = \
+	man/qmpi.7 \
 	man/scope-profile.1 \
 	man/scope_profile.8 \
 	man/sp-dump.1 \

@@ -5,6 +5,7 @@ bench_mpi_programs = tests/bench/call_cost tests/bench/clock_samples tests/bench
 EXTRA_DIST += $(bench_mpi_programs:=.c) tests/bench/ticks.h tests/bench/calls.py \
 	tests/bench/clocks.py tests/bench/footprint.py tests/bench/machine.py tests/bench/merging.py \
 	tests/bench/request_table.py tests/bench/run.py tests/bench/runs.py tests/bench/sizes.py \
+	tests/bench/tools.py tests/bench/empty_tool.c \
 	tests/bench/worst.py
 
 EXTRA_PROGRAMS = tests/bench/clock_error tests/bench/request_cost
@@ -17,10 +18,10 @@ tests_bench_clock_error_LDADD = libtrace.la -lm
 
 bench_programs =
 if HAVE_OPENMPI
-bench_programs += $(bench_mpi_programs:=.openmpi)
+bench_programs += $(bench_mpi_programs:=.openmpi) tests/bench/qmpi.openmpi/empty.so
 endif
 if HAVE_MPICH
-bench_programs += $(bench_mpi_programs:=.mpich)
+bench_programs += $(bench_mpi_programs:=.mpich) tests/bench/qmpi.mpich/empty.so
 endif
 CLEANFILES += $(bench_programs) $(EXTRA_PROGRAMS)
 
@@ -29,6 +30,13 @@ SUFFIXES = .openmpi .mpich
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_OPENMPI) -O2 -I$(srcdir) -o $@ $< -lpthread
 .c.mpich:
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) -O2 -I$(srcdir) -o $@ $< -lpthread
+
+empty_tool = $(srcdir)/tests/bench/empty_tool.c preload/scope_qmpi.h
+empty_tool_flags = -O2 -shared -fPIC -Ipreload -o $@ $<
+tests/bench/qmpi.openmpi/empty.so: $(empty_tool)
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_OPENMPI) $(empty_tool_flags)
+tests/bench/qmpi.mpich/empty.so: $(empty_tool)
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) $(empty_tool_flags)
 
 .PHONY: bench
 bench: libscope_preload.la sp-merge make_run $(EXTRA_PROGRAMS) $(bench_programs)

@@ -16,6 +16,7 @@ import merging
 import request_table
 import runs
 import sizes
+import tools
 import worst
 
 
@@ -32,6 +33,8 @@ def main():
     machine.report(runs.ROUNDS)
     for mpi in mpis:
         calls.report(preload, os.path.join(folder, f"call_cost.{mpi}"))
+    for mpi in mpis:
+        tools.report(preload, folder, mpi)
     worst.report(preload, [os.path.join(folder, f"worst_call.{mpi}") for mpi in mpis])
     request_table.report(os.path.join(folder, "request_cost"))
     sizes.report(preload, folder, mpis, top)

@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	tests/cluster/plugstack.t \
 	tests/cluster/polls.t \
 	tests/cluster/privileges.t \
+	tests/cluster/qmpi.t \
 	tests/cluster/programs/by_handle.py \
 	tests/cluster/programs/callbacks.c \
 	tests/cluster/programs/caller.c \
