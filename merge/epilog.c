@@ -92,7 +92,7 @@ static int note_in_child(const void *data)
 
 static void tell_user(const struct step_record *record, const char *text, pid_t ended)
 {
-    struct epilog_note note = {.run = record->run, .text = text, .merger = ended};
+    struct epilog_note note = {.run = record->run, .text = text, .is_mpirun = record->is_mpirun, .merger = ended};
     struct user_child child;
     struct user_ids ids = step_record_ids(record);
     if (user_child_start(&child, &ids, note_in_child, &note) == 0)

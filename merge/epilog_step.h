@@ -3,6 +3,7 @@
 #ifndef SCOPE_EPILOG_STEP_H
 #define SCOPE_EPILOG_STEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,7 @@ int epilog_step_merge(const struct epilog_step *step);
 
 struct epilog_note {
     const char *run, *text;
+    bool is_mpirun; /* run is what the names of several begin with */
     pid_t merger; /* that was ended: its temporary file goes; 0: none was */
 };
 

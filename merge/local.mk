@@ -12,6 +12,7 @@ libmerge_la_SOURCES = \
 	merge/duration.c merge/duration.h \
 	merge/epilog.c merge/epilog.h \
 	merge/epilog_step.c merge/epilog_step.h \
+	merge/mpirun_runs.c merge/mpirun_runs.h \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fold.c merge/fold.h \

@@ -28,6 +28,7 @@ enum key {
     KEY_WAIT,
     KEY_THREADS,
     KEY_DETACH,
+    KEY_MPIRUN,
     KEYS
 };
 
@@ -36,6 +37,7 @@ static const char *const key_names[KEYS] = {
     [KEY_USER] = "user",       [KEY_GROUP] = "group",   [KEY_GROUPS] = "groups",
     [KEY_MERGE] = "merge",     [KEY_RUN] = "run",       [KEY_TIMEOUT] = "timeout",
     [KEY_WAIT] = "wait",       [KEY_THREADS] = "threads", [KEY_DETACH] = "detach",
+    [KEY_MPIRUN] = "mpirun",
 };
 
 /* The number a key stands for, NULL if it is none. */
@@ -61,6 +63,12 @@ static uint32_t *number_of(struct step_record *record, enum key key)
     default:
         return NULL;
     }
+}
+
+/* The flag that one of the other keys stands for. */
+static bool *flag_of(struct step_record *record, enum key key)
+{
+    return key == KEY_MPIRUN ? &record->is_mpirun : &record->terms.detaches;
 }
 
 /* --- ids -----------------------------------------------------------------------------------------
@@ -131,8 +139,8 @@ int step_record_print(const struct step_record *record, char text[static STEP_RE
                            : key == KEY_GROUPS ? groups
                            : key == KEY_RUN    ? record->run
                            : key == KEY_MERGE  ? record->merge == MERGE_EPILOG ? "epilog" : "srun"
-                           : record->terms.detaches ? "yes"
-                                                    : "no";
+                           : *flag_of(&copy, (enum key)key) ? "yes"
+                                                             : "no";
         if (add(text, length, key_names[key], said) < 0)
             return error_set(err, "what is to be said of the step is longer than %d bytes",
                              STEP_RECORD_MAX);
@@ -197,7 +205,7 @@ static int take_value(struct step_record *record, enum key key, const char *valu
         return chosen < 0 ? -1 : 0;
     default:
         chosen = choose(value, "no", "yes");
-        record->terms.detaches = chosen == 1;
+        *flag_of(record, key) = chosen == 1;
         return chosen < 0 ? -1 : 0;
     }
 }

@@ -23,7 +23,8 @@ static bool find_told(const struct task *task, struct mpirun *mpirun)
     return true;
 }
 
-static int find_announced(const struct task *task, struct mpirun *mpirun, struct error *err)
+static int find_announced(const struct task *task, const char *directory, struct mpirun *mpirun,
+                          struct error *err)
 {
     struct options options;
     struct run_names names = task_run_names(task);
@@ -33,7 +34,7 @@ static int find_announced(const struct task *task, struct mpirun *mpirun, struct
         return 0;
     names.step = "mpirun";
     if (*parent != '/') {
-        if (run_place_parent(options.out, here, sizeof here, err) < 0)
+        if (run_place_parent(options.out, directory, here, sizeof here, err) < 0)
             return -1;
         parent = here;
     }
@@ -44,7 +45,8 @@ static int find_announced(const struct task *task, struct mpirun *mpirun, struct
                : 1;
 }
 
-int mpirun_find(const struct task *task, struct mpirun *mpirun, struct error *err)
+int mpirun_find(const struct task *task, const char *directory, struct mpirun *mpirun,
+                struct error *err)
 {
     const char *job = task_get(task, "SLURM_JOB_ID"), *step = task_get(task, "SLURM_STEP_ID");
     struct error problem;
@@ -55,6 +57,6 @@ int mpirun_find(const struct task *task, struct mpirun *mpirun, struct error *er
     task_node(task, mpirun->node);
     if (find_told(task, mpirun))
         return 1;
-    int found = find_announced(task, mpirun, &problem);
+    int found = find_announced(task, directory, mpirun, &problem);
     return found < 0 ? error_set(err, "%s: %s", task->argv[0], problem.text) : found;
 }

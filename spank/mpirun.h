@@ -15,8 +15,9 @@ struct mpirun {
 };
 
 /* What the batch script was told if task is one of mpirun's daemons below it; else what sbatch
- * or the srun of task announced. Relative directories are those of the working directory.
- * Returns 1; or 0: nobody asked; or -1 and err, which names the program. */
-int mpirun_find(const struct task *task, struct mpirun *mpirun, struct error *err);
+ * or the srun of task announced. Relative directories are below `directory`, or this process's
+ * where it is NULL. Returns 1; or 0: nobody asked; or -1 and err, which names the program. */
+int mpirun_find(const struct task *task, const char *directory, struct mpirun *mpirun,
+                struct error *err);
 
 #endif

@@ -84,6 +84,13 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
+int slurm_spank_task_post_fork(spank_t spank, int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    stepd_task_started(spank, &settings);
+    return 0;
+}
+
 int slurm_spank_task_exit(spank_t spank, int argc, char *argv[])
 {
     (void)argc, (void)argv;

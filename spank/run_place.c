@@ -11,12 +11,13 @@
 
 #include "schema/options.h"
 
-int run_place_parent(const char *out, char *pattern, size_t size, struct error *err)
+int run_place_parent(const char *out, const char *directory, char *pattern, size_t size,
+                     struct error *err)
 {
-    char directory[OPTIONS_PATH_MAX];
+    char here[OPTIONS_PATH_MAX];
     size_t length = 0;
     if (*out != '/') {
-        if (!getcwd(directory, sizeof directory))
+        if (!directory && !(directory = getcwd(here, sizeof here)))
             return error_set(err, "the working directory cannot be told: %s", strerror(errno));
         for (const char *p = directory; *p && length + 2 < size; p++) {
             pattern[length++] = *p;

@@ -10,8 +10,10 @@
 #include "schema/run_path.h"
 
 /* Makes the value of out= ("": the working directory) absolute in pattern[size]; its patterns stay,
- * and a '%' in the working directory is escaped. Returns 0, or -1 and err. */
-int run_place_parent(const char *out, char *pattern, size_t size, struct error *err);
+ * and a '%' in the working directory is escaped. That is `directory`, or this process's where it is
+ * NULL. Returns 0, or -1 and err. */
+int run_place_parent(const char *out, const char *directory, char *pattern, size_t size,
+                     struct error *err);
 
 /* Writes the run directory of the step names->job and names->step below pattern to path[size].
  * restart is the text of SLURM_RESTART_COUNT or NULL. Returns 0, or -1 and err. */

@@ -122,7 +122,7 @@ void srun_announce(const struct settings *settings)
     ask(settings);
     if (!options.mpi_calls)
         return;
-    if (run_place_parent(options.out, parent, sizeof parent, &err) < 0) {
+    if (run_place_parent(options.out, NULL, parent, sizeof parent, &err) < 0) {
         give_up(&err);
         return;
     }

@@ -241,7 +241,7 @@ static int inject_mpirun(const struct task *task, const struct settings *setting
     struct mpirun mpirun;
     bool daemon = !task->is_shell;
     reason->text[0] = '\0';
-    if (mpirun_find(task, &mpirun, reason) <= 0 || check_task(task, settings, reason) < 0)
+    if (mpirun_find(task, NULL, &mpirun, reason) <= 0 || check_task(task, settings, reason) < 0)
         return -1;
     char *preload = preload_value(task, settings->preload);
     const struct variable variables[] = {
@@ -273,6 +273,15 @@ void stepd_step(spank_t spank, const struct settings *settings)
         slurm_info("scope-profile: the epilog cannot merge this step: %s", err.text);
     if (spool_make(&task, settings, &err) < 0)
         slurm_info("scope-profile: %s", err.text);
+}
+
+void stepd_task_started(spank_t spank, const struct settings *settings)
+{
+    struct task task;
+    struct error err;
+    if (task_read(&task, spank) == 0 && task.is_shell &&
+        step_entry_add_mpirun(&task, settings, &err) < 0)
+        slurm_info("scope-profile: the epilog cannot merge what mpirun starts: %s", err.text);
 }
 
 void stepd_task(spank_t spank, const struct settings *settings)

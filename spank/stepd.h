@@ -11,6 +11,10 @@
  * before the step's tasks. */
 void stepd_step(spank_t spank, const struct settings *settings);
 
+/* Registers what mpirun starts in a batch script, or an interactive shell, that asked; runs as root
+ * when its process is there and waits to begin. */
+void stepd_task_started(spank_t spank, const struct settings *settings);
+
 /* Prepares the environment of the task that is about to start; runs as the user, in its root. */
 void stepd_task(spank_t spank, const struct settings *settings);
 

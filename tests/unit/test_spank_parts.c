@@ -321,14 +321,14 @@ Test(run_place, srun_and_slurmstepd_agree_from_any_directory)
     struct run_names names = {.job = "17", .step = "3", .user = "ada"};
     cr_assert_not_null(mkdtemp(odd));
     cr_assert_eq(chdir(odd), 0);
-    cr_assert_eq(run_place_parent("out-%u", pattern, sizeof pattern, &err), 0);
+    cr_assert_eq(run_place_parent("out-%u", NULL, pattern, sizeof pattern, &err), 0);
     cr_assert_eq(chdir("/"), 0);
     cr_assert_eq(run_place_directory(pattern, &names, NULL, path, sizeof path, &err), 0);
     snprintf(expected, sizeof expected, "%s/out-ada/scope-profile-17.3", odd);
     cr_expect_str_eq(path, expected);
 
     cr_assert_eq(chdir(odd), 0);
-    cr_assert_eq(run_place_parent("", pattern, sizeof pattern, &err), 0);
+    cr_assert_eq(run_place_parent("", NULL, pattern, sizeof pattern, &err), 0);
     cr_assert_eq(run_place_directory(pattern, &names, "2", path, sizeof path, &err), 0);
     snprintf(expected, sizeof expected, "%s/scope-profile-17.3-r2", odd);
     cr_expect_str_eq(path, expected);
@@ -339,11 +339,11 @@ Test(run_place, no_path_is_cut)
 {
     char pattern[64];
     cr_assert_eq(chdir("/tmp"), 0);
-    cr_expect_eq(run_place_parent("/123456", pattern, 8, &err), 0);
-    cr_expect_eq(run_place_parent("/1234567", pattern, 8, &err), -1);
-    cr_expect_eq(run_place_parent("a", pattern, 4, &err), -1);
-    cr_expect_eq(run_place_parent("", pattern, 3, &err), -1);
-    cr_expect_eq(run_place_parent("", pattern, sizeof pattern, &err), 0);
+    cr_expect_eq(run_place_parent("/123456", NULL, pattern, 8, &err), 0);
+    cr_expect_eq(run_place_parent("/1234567", NULL, pattern, 8, &err), -1);
+    cr_expect_eq(run_place_parent("a", NULL, pattern, 4, &err), -1);
+    cr_expect_eq(run_place_parent("", NULL, pattern, 3, &err), -1);
+    cr_expect_eq(run_place_parent("", NULL, pattern, sizeof pattern, &err), 0);
 }
 
 /* --- a command as text ---------------------------------------------------------------------------

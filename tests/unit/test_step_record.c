@@ -10,7 +10,7 @@
 #define FIRST "scope-profile-step 1\n"
 #define REST                                                                                       \
     "step=0\nnodes=2\nuser=1000\ngroup=100\ngroups=100,27\nmerge=epilog\nrun=/d/run\n"             \
-    "timeout=30\nwait=20\nthreads=1\ndetach=yes\n"
+    "timeout=30\nwait=20\nthreads=1\ndetach=yes\nmpirun=no\n"
 #define WHOLE FIRST "job=17\n" REST
 
 static struct step_record record;
@@ -56,6 +56,7 @@ Test(step_record, an_entry_is_read)
     cr_expect_eq(record.terms.wait_s, 20);
     cr_expect_eq(record.terms.threads, 1);
     cr_expect(record.terms.detaches);
+    cr_expect(!record.is_mpirun);
 }
 
 Test(step_record, what_is_written_is_what_was_read)
@@ -101,11 +102,12 @@ Test(step_record, ids_and_paths_of_any_size_fit)
 Test(step_record, a_step_without_groups)
 {
     cr_assert_eq(parse(FIRST "job=17\nstep=0\nnodes=2\nuser=1\ngroup=1\ngroups=\nmerge=srun\n"
-                             "run=/\ntimeout=1\nwait=1\nthreads=1\ndetach=no\n"),
+                             "run=/\ntimeout=1\nwait=1\nthreads=1\ndetach=no\nmpirun=yes\n"),
                  0, "%s", err.text);
     cr_expect_eq(record.group_count, 0);
     cr_expect_eq(record.merge, MERGE_SRUN);
     cr_expect_not(record.terms.detaches);
+    cr_expect(record.is_mpirun);
 }
 
 Test(step_record, only_the_keys_of_this_version_and_each_once)
@@ -146,6 +148,7 @@ Test(step_record, only_values_that_can_be)
     refuses(FIRST "groups=1;2\n", "the value of groups cannot be");
     refuses(FIRST "merge=off\n", "the value of merge cannot be");
     refuses(FIRST "detach=maybe\n", "the value of detach cannot be");
+    refuses(FIRST "mpirun=1\n", "the value of mpirun cannot be");
     refuses(FIRST "run=relative\n", "the value of run cannot be");
     refuses(FIRST "run=/%0\n", "the value of run cannot be");
     refuses(FIRST "run=/%00\n", "the value of run cannot be");
