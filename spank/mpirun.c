@@ -33,6 +33,8 @@ static int find_announced(const struct task *task, const char *directory, struct
     if (!what || !parent || options_parse(&options, what, NULL) < 0 || !options.mpi_calls)
         return 0;
     names.step = "mpirun";
+    if (!names.user) /* Slurm tells no sooner than in the process itself */
+        names.user = task_get(task, "USER");
     if (*parent != '/') {
         if (run_place_parent(options.out, directory, here, sizeof here, err) < 0)
             return -1;

@@ -3,7 +3,7 @@
 # merge=epilog: the job's epilogs make the profile, exactly one of them, whatever started the step and
 # however it ended; and they are the net under a srun that was killed.
 . "$(dirname "$0")/epilog.sh"
-plan 26
+plan 29
 epilog_on
 site merge-wait=3
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
@@ -43,6 +43,20 @@ merged "$job.0" 4 "srun inside sbatch"
 merged "$job.2" 2 "its steps each have their own profile"
 is "$(listing . | grep -c "scope-profile-$job\.[13]")" 0 "a program without MPI leaves nothing"
 
+batch --scope-profile=mpi-calls,out=%u -- 'mpirun.openmpi ./neighbours 0.1' \
+    'mpirun.openmpi ./neighbours 0.1' \
+    "sp-merge scope-profile-\$SLURM_JOB_ID.mpirun-2 -o mine.h5 || sp-merge */*.mpirun-2"
+is "$(listing "$(as_user id -un)" | tr ' ' '\n' | grep "^scope-profile-$job\." | xargs)" \
+    "scope-profile-$job.mpirun-1.h5 scope-profile-$job.mpirun-2 scope-profile-$job.mpirun-2.h5" \
+    "what mpirun started in a batch script, but for what the script merged itself"
+is "$(sp-report --json ./*/"scope-profile-$job.mpirun-1.h5" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["num_ranks"])')" 4 "all ranks of it"
+batch --scope-profile=mpi-calls,merge=off -- 'mpirun.openmpi ./neighbours 0.1'
+is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\." | xargs)" "scope-profile-$job.mpirun-1" \
+    "unless it is not to be merged"
+rm -rf ./*.mpirun-*
+
 run salloc -N2 -n4 srun --mpi=pmix "$what" ./neighbours 0.1
 job=$(sed -n 's/.*Granted job allocation //p' <<<"$err")
 settle
@@ -56,9 +70,9 @@ is "$(find array -type f -printf '%h %f\n' | sed 's/-[0-9]*\.0\.h5/-JOB.0.h5/' |
     "array/$array-0 scope-profile-JOB.0.h5 array/$array-1 scope-profile-JOB.0.h5" \
     "the tasks of an array"
 
-# Without PMI each task is a world of its own.
+# Without PMI each task is a world of its own. What it says need not be UTF-8.
 run srun --mpi=none "$what" -N1 -n1 ./speaker : -N1 -n1 ./speaker
-het=$(sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
+het=$(LC_ALL=C sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
 settle
 is "$(listing . | tr ' ' '\n' | grep "$het" | xargs)" "scope-profile-$het-2.h5 scope-profile-$het.h5" \
     "both components of a heterogeneous job"

@@ -48,7 +48,7 @@ make_seeds() {
     printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
     printf '%s\n' 'Iscope-profile-step 1' job=17 step=0 nodes=2 user=1001 group=1001 \
         groups=1001,27 merge=srun run=/d/scope-profile-17.0 timeout=30 wait=30 threads=1 \
-        detach=no >seeds/text/step
+        detach=no mpirun=no >seeds/text/step
     rm -rf "$memory/runs"
 }
 
