@@ -9,6 +9,7 @@ epilog_log=$SP_CLUSTER/log/epilog
 
 # epilog_on: from now on the cluster has our epilog; undone at the end
 epilog_on() {
+    local node
     fresh_directory
     cp "$plugstack" "$slurm_conf" "$results"
     trap epilog_off EXIT
@@ -17,6 +18,9 @@ epilog_on() {
         >"$SP_CLUSTER/epilog"
     chmod 755 "$SP_CLUSTER/epilog"
     : >"$epilog_log"
+    for node in 1 2; do # steps of other scenarios had no epilog
+        on_node "$node" find /run/scope-profile -mindepth 1 -delete 2>/dev/null
+    done
     echo "Epilog=$SP_CLUSTER/epilog" >>"$slurm_conf"
     as_root scontrol reconfigure
 }

@@ -55,7 +55,7 @@ print(json.load(sys.stdin)["num_ranks"])')" 4 "all ranks of it"
 batch --scope-profile=mpi-calls,merge=off -- 'mpirun.openmpi ./neighbours 0.1'
 is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\." | xargs)" "scope-profile-$job.mpirun-1" \
     "unless it is not to be merged"
-rm -rf ./*.mpirun-*
+rm -rf ./*.mpirun-* "$(as_user id -un)"
 
 run salloc -N2 -n4 srun --mpi=pmix "$what" ./neighbours 0.1
 job=$(sed -n 's/.*Granted job allocation //p' <<<"$err")
@@ -90,7 +90,8 @@ is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\.0" | xargs)" \
 # --- steps that do not end well -------------------------------------------------------------------
 # begun DIRECTORY: a line of a script that waits until the ranks of the run are at work
 begun() {
-    echo "until (( \$(ls $1/*/*.sptrace 2>/dev/null | wc -l) == 4 )); do sleep 0.05; done; sleep 0.3"
+    echo "for i in {1..400}; do (( \$(ls $1/*/*.sptrace 2>/dev/null | wc -l) < 4 )) || break;" \
+        'sleep 0.05; done; sleep 0.3'
 }
 run_directory="$work/scope-profile-\$SLURM_JOB_ID.0"
 

@@ -4,7 +4,7 @@
 # Nothing stays on the node, whatever the user makes of the spool; what cannot be spooled is written
 # as ever.
 . "$(dirname "$0")/scenario.sh"
-plan 39
+plan 35
 fresh_directory
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -87,6 +87,7 @@ is_empty "a spoilt spool"
 is "$(cat "$SP_CLUSTER/home/precious")" precious "what its links point to is untouched"
 is "$(grep -ac 'root:\|precious' "$run_directory"/*.sptraces | sed 's/.*://' | xargs)" "0 0" \
     "and not copied"
+rm "$SP_CLUSTER/home/precious"
 
 # --- what cannot be spooled ----------------------------------------------------------------------
 site "spool=$spool spool-size=4K"
