@@ -18,6 +18,10 @@
 
 enum { NAME_SIZE = 32 };
 
+/* Slurm's own steps have numbers from here on: that of the batch script, of which there is one entry in
+ * a job, is for all its mpiruns. */
+#define STEP_SPECIAL UINT32_C(0xfffffff0)
+
 static void name_entry(uint32_t job, uint32_t step, char name[static NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, "%" PRIu32 ".%" PRIu32, job, step);
@@ -97,7 +101,7 @@ static void survey(void *data, const char *name)
         return;
     survey->count++;
     survey->of_job_count += job == survey->job;
-    if (!survey->wants_oldest || (survey->of_job && job != survey->job))
+    if (!survey->wants_oldest || (survey->of_job && (job != survey->job || step >= STEP_SPECIAL)))
         return;
     time_t time = changed(survey->registry, name);
     if (survey->oldest[0] == '\0' || time < survey->oldest_time) {

@@ -37,15 +37,14 @@ static void close_from(int first)
         close(fd);
 }
 
-static _Noreturn void be_child(void (*work)(const void *data), const void *data, int ended)
+static _Noreturn void be_child(int (*work)(const void *data), const void *data, int ended)
 {
     dup2(ended, 0); /* open as long as this process lives */
     close_from(1);
     /* Without these a message would go into the next file that is opened. */
     if (open("/dev/null", O_RDWR) == 1)
         dup2(1, 2);
-    work(data);
-    _exit(0);
+    _exit(work(data) != 0);
 }
 
 /* --- in the parent -------------------------------------------------------------------------------
@@ -73,7 +72,7 @@ static bool has_ended_by(pid_t child, int ended, int64_t deadline, int *status)
 }
 
 /* One attempt. Returns 0 and the child's wait status, or -1. */
-static int run_once(void (*work)(const void *data), const void *data, int64_t deadline, int *status)
+static int run_once(int (*work)(const void *data), const void *data, int64_t deadline, int *status)
 {
     sigset_t all, before;
     int ended[2];
@@ -95,7 +94,7 @@ static int run_once(void (*work)(const void *data), const void *data, int64_t de
     return is_over ? 0 : -1;
 }
 
-int bounded_child_run(void (*work)(const void *data), const void *data, int limit_ms)
+int bounded_child_run(int (*work)(const void *data), const void *data, int limit_ms)
 {
     int64_t deadline = now_ms() + limit_ms;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -103,7 +102,7 @@ int bounded_child_run(void (*work)(const void *data), const void *data, int limi
         if (run_once(work, data, deadline, &status) < 0)
             return -1;
         if (!WIFSIGNALED(status))
-            break;
+            return status != 0;
     }
-    return 0;
+    return 1;
 }

@@ -8,17 +8,16 @@
 #include "schema/exit_record.h"
 #include "spank/bounded_child.h"
 
-static void append(const void *data)
+static int append(const void *data)
 {
     const struct exit_child *child = data;
     if (user_ids_assume(&child->ids) < 0)
-        return;
+        return -1;
     int run = open(child->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (run >= 0)
-        exit_record_append(run, child->name, child->line, child->length);
+    return run < 0 ? -1 : exit_record_append(run, child->name, child->line, child->length);
 }
 
 int exit_child_append(const struct exit_child *child, int limit_ms)
 {
-    return bounded_child_run(append, child, limit_ms);
+    return bounded_child_run(append, child, limit_ms) < 0 ? -1 : 0;
 }

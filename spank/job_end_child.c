@@ -80,19 +80,18 @@ static enum job_end_cause cause_of(uint32_t state)
 
 /* In a child, because an answer may be long in coming, and may even find a lock of Slurm's held by
  * a thread that is not here: then the time is up, and the cause stays unknown. */
-static void ask(const void *data)
+static int ask(const void *data)
 {
     const struct question *question = data;
     job_info_msg_t *answer;
     if (slurm_load_job(&answer, question->job, 0) != 0 || answer->record_count < 1)
-        return;
+        return -1;
     struct job_end end = {
         .cause = cause_of(answer->job_array[0].job_state),
         .realtime_ns = (int64_t)answer->job_array[0].end_time * 1000000000,
     };
     int run = open(question->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (end.cause != JOB_END_UNKNOWN && run >= 0)
-        job_end_write(run, &end);
+    return end.cause == JOB_END_UNKNOWN || run < 0 ? -1 : job_end_write(run, &end);
 }
 
 void job_end_child_run(uint32_t job, const char *run)

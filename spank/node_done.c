@@ -8,17 +8,16 @@
 #include "schema/node_marker.h"
 #include "spank/bounded_child.h"
 
-static void mark(const void *data)
+static int mark(const void *data)
 {
     const struct node_done *done = data;
     if (user_ids_assume(&done->ids) < 0)
-        return;
+        return -1;
     int run = open(done->run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (run >= 0)
-        node_marker_put(run, done->name);
+    return run < 0 ? -1 : node_marker_put(run, done->name);
 }
 
 int node_done_mark(const struct node_done *done, int limit_ms)
 {
-    return bounded_child_run(mark, done, limit_ms);
+    return bounded_child_run(mark, done, limit_ms) < 0 ? -1 : 0;
 }

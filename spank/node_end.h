@@ -9,8 +9,8 @@
 
 /* For the callback task_exit, once for each task of the step on this node, behind everything that
  * is still written for that task: after the last one the node's marker (schema/node_marker.h) is
- * put into the run directory, if there is one. in_reach: the file system of the run directory
- * answered before; else nothing is tried. Never takes longer than two seconds. */
-void node_end_note(const struct task *task, bool in_reach);
+ * put into the run directory, if there is one. Takes no longer than copying the spool may and seven
+ * seconds: Slurm drains a node whose tasks are not waited for within UnkillableStepTimeout, 60 s. */
+void node_end_note(const struct task *task);
 
 #endif

@@ -11,7 +11,11 @@
 #include "schema/size_text.h"
 #include "spank/tools.h"
 
-enum { SECONDS_MAX = 24 * 3600, THREADS_MAX = 256 };
+enum {
+    SECONDS_MAX = 24 * 3600,
+    SPOOL_SECONDS_MAX = 40, /* Slurm drains a node whose tasks it cannot end in 60 */
+    THREADS_MAX = 256,
+};
 
 /* A word and what is wrong with its value. */
 static int refuse(const char *word, const char *reason, struct error *err)
@@ -144,7 +148,7 @@ static int take(struct settings *settings, const char *word, struct error *err)
         {"epilog-timeout", .number = &settings->epilog.timeout_s, .most = SECONDS_MAX},
         {"epilog-detach", .choice = &settings->epilog.detaches},
         {"spool-size", .size = &settings->spool_size},
-        {"spool-timeout", .number = &settings->spool_timeout, .most = SECONDS_MAX},
+        {"spool-timeout", .number = &settings->spool_timeout, .most = SPOOL_SECONDS_MAX},
         {"merge-wait", .number = &settings->epilog.wait_s, .most = SECONDS_MAX},
         {"merge-threads", .number = &settings->epilog.threads, .most = THREADS_MAX},
     };
@@ -180,7 +184,7 @@ void settings_read(struct settings *settings, int argc, char *argv[], settings_c
         .registry = REGISTRY_DIRECTORY,
         .epilog = EPILOG_TERMS_DEFAULT,
         .likwid = true,
-        .spool_timeout = 60,
+        .spool_timeout = 30,
     };
     snprintf(settings->preload, sizeof settings->preload, "%s", SP_PRELOAD_PATH);
     snprintf(settings->merge_tool, sizeof settings->merge_tool, "%s", SP_MERGE_PATH);

@@ -15,7 +15,7 @@
 #include "schema/trace_container.h"
 #include "spank/spool_child.h"
 
-enum { EMPTYING_MS = 10000, GROUPS_MAX = 65536 / sizeof(gid_t) };
+enum { EMPTYING_MS = 5000, GROUPS_MAX = 65536 / sizeof(gid_t) };
 
 /* Of the one step that this process looks after. */
 static struct {
@@ -145,13 +145,16 @@ int spool_close(const char *run, const char *part, struct error *err)
         .ids = spool.ids, .spool = spool.path, .run = run, .container = container};
     if (spool.path[0] == '\0')
         return 0;
-    bool is_late = run && trace_container_name(part, container) == 0 &&
-                   spool_child_copy(&child, spool.timeout_ms) < 0;
+    int copied = !run ? 0
+                 : trace_container_name(part, container) < 0
+                     ? 1
+                     : spool_child_copy(&child, spool.timeout_ms);
     spool_child_empty(&child, EMPTYING_MS);
     int status = remove_directory(err);
-    if (is_late && status == 0)
-        status = error_set(err, "the traces of %s were not copied within spool-timeout=",
-                           spool.path);
+    if (copied != 0 && status == 0)
+        status = error_set(err, "the traces of %s %s", spool.path,
+                           copied < 0 ? "were not copied within spool-timeout="
+                                      : "could not be copied to the run directory");
     spool.path[0] = '\0';
     return status;
 }

@@ -124,19 +124,20 @@ static int copy_world(void *data, int directory, const char *name)
     return status;
 }
 
-static void copy_all(const void *data)
+static int copy_all(const void *data)
 {
     struct copy copy = {.child = data, .container = -1};
     if (user_ids_assume(&copy.child->ids) < 0)
-        return;
+        return -1;
     int spool = open_directory(AT_FDCWD, copy.child->spool);
     copy.run = open_directory(AT_FDCWD, copy.child->run);
     if (spool < 0 || copy.run < 0 || for_each(spool, copy_world, &copy) < 0)
-        return;
+        return spool >= 0 && copy.run < 0 && errno == ENOENT ? 0 : -1; /* no rank came so far */
     /* A rank that began the container may have found no room in the spool. */
-    if (copy.container >= 0 ||
-        (faccessat(copy.run, copy.child->container, F_OK, 0) == 0 && begin(&copy) == 0))
-        trace_container_finish(copy.container, copy.count);
+    if (copy.container < 0 && faccessat(copy.run, copy.child->container, F_OK, 0) < 0)
+        return 0;
+    return copy.container < 0 && begin(&copy) < 0 ? -1
+                                                  : trace_container_finish(copy.container, copy.count);
 }
 
 int spool_child_copy(const struct spool_child *child, int limit_ms)
@@ -165,16 +166,17 @@ static int remove_one(void *data, int directory, const char *name)
     return 0;
 }
 
-static void empty(const void *data)
+static int empty(const void *data)
 {
     const struct spool_child *child = data;
     int depth = 0;
     if (user_ids_assume(&child->ids) < 0)
-        return;
+        return -1;
     int spool = chmod(child->spool, 0700) == 0 ? open_directory(AT_FDCWD, child->spool) : -1;
     /* What is removed may make the rest move on. */
     for (int i = 0; spool >= 0 && i < ROUNDS && lseek(spool, 0, SEEK_SET) == 0; i++)
         for_each(spool, remove_one, &depth);
+    return spool < 0 ? -1 : 0;
 }
 
 int spool_child_empty(const struct spool_child *child, int limit_ms)

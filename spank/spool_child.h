@@ -13,12 +13,12 @@ struct spool_child {
 };
 
 /* Copies all traces into the container, if there are any and the run directory is there and no
- * link. Returns 0, or -1 if that was not done within limit_ms; the container tells whether it
- * has all. */
+ * link. Returns 0, 1 if it could not be done, or -1 if it was not within limit_ms; the
+ * container tells whether it has all. */
 int spool_child_copy(const struct spool_child *child, int limit_ms);
 
-/* Removes what is in the directory, links themselves and not what they point to. Returns 0, or -1
- * after limit_ms. */
+/* Removes what is in the directory, links themselves and not what they point to. Returns as
+ * spool_child_copy. */
 int spool_child_empty(const struct spool_child *child, int limit_ms);
 
 #endif

@@ -307,8 +307,10 @@ void stepd_task(spank_t spank, const struct settings *settings)
 void stepd_task_exit(spank_t spank)
 {
     struct task task;
-    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task))
-        node_end_note(&task, task_end_note(&task));
+    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task)) {
+        task_end_note(&task);
+        node_end_note(&task);
+    }
 }
 
 void stepd_exit(void)

@@ -33,7 +33,7 @@ static int read_record(const struct task *task, struct exit_record *record)
     return 0;
 }
 
-bool task_end_note(const struct task *task)
+void task_end_note(const struct task *task)
 {
     static bool is_out_of_reach; /* the file system did not answer before */
     char name[EXIT_RECORD_NAME_SIZE], line[EXIT_RECORD_LINE_SIZE], node[TASK_NODE_SIZE];
@@ -44,8 +44,7 @@ bool task_end_note(const struct task *task)
     if (is_out_of_reach || task_run_find(task, &run, NULL) < 0 ||
         exit_record_name(node, name) < 0 || read_record(task, &record) < 0 ||
         task_user(task, &child.ids) < 0)
-        return !is_out_of_reach;
+        return;
     child.length = exit_record_print(&record, line);
     is_out_of_reach = exit_child_append(&child, LIMIT_MS) < 0;
-    return !is_out_of_reach;
 }

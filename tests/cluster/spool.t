@@ -4,7 +4,7 @@
 # Nothing stays on the node, whatever the user makes of the spool; what cannot be spooled is written
 # as ever.
 . "$(dirname "$0")/scenario.sh"
-plan 35
+plan 37
 fresh_directory
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -112,6 +112,13 @@ is "$status$err: $(files)" "0: $traces" "nor is one that is a link"
 step ./neighbours 0.1
 is "$status$err: $(files)" "0: $traces" "nor one that tasks see another directory for"
 is_empty "a private directory"
+
+site "spool=$spool"
+step bash -c './neighbours 0.1; chmod 000 scope-profile-*'
+chmod 755 "$run_directory"
+passes "a run directory that takes no copy is told of" \
+    grep -rq "the traces of $spool/.* could not be copied to the run directory" "$SP_CLUSTER/log"
+is_empty "a copy that failed"
 
 # --- copies that are not whole -------------------------------------------------------------------
 site "spool=$spool"

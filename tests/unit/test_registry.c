@@ -200,6 +200,17 @@ Test(registry, of_too_many_steps_of_a_job_the_oldest_goes)
     cr_expect_eq(count(registry, 18), 1, "another job's entry went");
 }
 
+Test(registry, of_too_many_steps_of_a_job_that_of_the_batch_script_stays)
+{
+    int registry = opened();
+    add(registry, 17, 4294967291U);
+    make_old(registry, "17.4294967291");
+    for (uint32_t step = 0; step <= REGISTRY_JOB_MAX; step++)
+        add(registry, 17, step);
+    cr_expect_eq(count(registry, 17), REGISTRY_JOB_MAX);
+    cr_expect_eq(faccessat(registry, "17.4294967291", F_OK, 0), 0);
+}
+
 Test(registry, of_too_many_entries_the_oldest_goes)
 {
     int registry = opened();

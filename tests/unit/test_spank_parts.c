@@ -72,17 +72,17 @@ Test(settings, the_spool_is_taken)
     char *words[] = {"spool=/var/spool/x", "spool-size=2G", "spool-timeout=5"};
     settings_read(&settings, 0, words, complain);
     cr_expect_str_empty(settings.spool);
-    cr_expect_eq(settings.spool_timeout, 60);
+    cr_expect_eq(settings.spool_timeout, 30);
     settings_read(&settings, 3, words, complain);
     cr_expect_str_empty(complaints);
     cr_expect_str_eq(settings.spool, "/var/spool/x");
     cr_expect_eq(settings.spool_size, UINT64_C(2) << 30);
     cr_expect_eq(settings.spool_timeout, 5);
-    char *bad[] = {"spool=x", "spool-size=much", "spool-timeout=0"};
-    settings_read(&settings, 3, bad, complain);
+    char *bad[] = {"spool=x", "spool-size=much", "spool-timeout=0", "spool-timeout=41"};
+    settings_read(&settings, 4, bad, complain);
     cr_expect_str_empty(settings.spool);
     cr_expect_eq(settings.spool_size, 0);
-    cr_expect_eq(settings.spool_timeout, 60);
+    cr_expect_eq(settings.spool_timeout, 30);
     cr_expect_not_null(strstr(complaints, "\"spool-size=much\": a size is needed"));
 }
 
@@ -374,24 +374,25 @@ static void share(void)
     *shared = 0;
 }
 
-static void count(const void *data)
+static int count(const void *data)
 {
     *shared += *(const int *)data;
+    return 0;
 }
 
-static void hang(const void *data)
+static int hang(const void *data)
+{
+    (void)data;
+    for (++*shared; pause() < 0;)
+        ;
+    return 0;
+}
+
+static int be_killed(const void *data)
 {
     (void)data;
     ++*shared;
-    for (;;)
-        pause();
-}
-
-static void be_killed(const void *data)
-{
-    (void)data;
-    ++*shared;
-    kill(getpid(), SIGKILL);
+    return kill(getpid(), SIGKILL);
 }
 
 static bool is_null(int fd)
@@ -401,17 +402,19 @@ static bool is_null(int fd)
 }
 
 /* Where a descriptor is open that the caller has, 100. */
-static void look_for_descriptors(const void *data)
+static int look_for_descriptors(const void *data)
 {
     const int *fd = data;
     *shared = fcntl(*fd, F_GETFD) < 0 && is_null(1) && is_null(2) ? 1 : 100;
+    return 0;
 }
 
-static void raise_term(const void *data)
+static int raise_term(const void *data)
 {
     (void)data;
     raise(SIGTERM);
     *shared = 1;
+    return 0;
 }
 
 static void expect_no_child(void)
@@ -430,6 +433,18 @@ Test(bounded_child, it_works_and_is_waited_for)
     expect_no_child();
 }
 
+static int fail(const void *data)
+{
+    (void)data;
+    return -1;
+}
+
+Test(bounded_child, one_that_fails_is_told_from_one_that_does_not)
+{
+    cr_expect_eq(bounded_child_run(fail, NULL, 60000), 1);
+    expect_no_child();
+}
+
 Test(bounded_child, one_that_hangs_is_killed)
 {
     cr_expect_eq(bounded_child_run(hang, NULL, 50), -1);
@@ -439,7 +454,7 @@ Test(bounded_child, one_that_hangs_is_killed)
 
 Test(bounded_child, one_that_somebody_kills_is_started_again_but_not_for_ever)
 {
-    cr_expect_eq(bounded_child_run(be_killed, NULL, 60000), 0);
+    cr_expect_eq(bounded_child_run(be_killed, NULL, 60000), 1);
     cr_expect_eq(*shared, 3);
     expect_no_child();
 }
