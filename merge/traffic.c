@@ -537,8 +537,10 @@ static int start_many(struct traffic *traffic, uint32_t stream, const struct mea
     bool is_told = told > 0 && told < MESSAGES_MAX;
     if (!is_told || has_failed)
         traffic->misses_sends = true;
-    if (has_failed)
+    if (has_failed) { /* some may have been started, receives as well */
+        traffic->is_unsure = true;
         return 0;
+    }
     return is_told ? take_messages(traffic, stream, meaning, event)
                    : post(traffic, stream, meaning->receives_from, meaning->requests);
 }

@@ -36,7 +36,8 @@ static struct {
     enum trace_family family;
     int error;
     struct instance *instances;
-    int count;
+    int asked; /* how many shall be there */
+    int count; /* how many are */
     int recorder; /* so many instances stand in front of it */
     bool has_recorder_place;
     const uint16_t *mpich_numbers; /* FUNCTION + 1 by number; NULL: not known */
@@ -71,7 +72,8 @@ static void learn_numbers(const char *version)
         if (own_numbers[function])
             host.places[place] = (uint16_t)(function + 1);
     }
-    if (strncmp(version, prefix, strlen(prefix)) != 0)
+    /* MPICH's library for the standard ABI says the same, but handles are pointers there. */
+    if (host.family != FAMILY_MPICH || strncmp(version, prefix, strlen(prefix)) != 0)
         return;
     version += strlen(prefix);
     version += strspn(version, " ");
@@ -221,7 +223,7 @@ int QMPI_Get_calling_address(struct qmpi_context context, void **address)
 static void count_tool(const struct qmpi_tool *tool)
 {
     if (tool)
-        host.count++;
+        host.asked++;
 }
 
 static void add_tool(const struct qmpi_tool *tool)
@@ -237,8 +239,7 @@ static void add_tool(const struct qmpi_tool *tool)
 static bool make_instances(void)
 {
     qmpi_tools_visit(count_tool);
-    int count = host.count;
-    host.count = 0;
+    int count = host.asked;
     if (count == 0)
         return false;
     if (count > QMPI_TOOLS_MAX) {

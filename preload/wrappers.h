@@ -728,9 +728,14 @@ static void tell_started(const struct completion *completion, const struct call 
         case FUNCTION_MPI_Bsend_init:
         case FUNCTION_MPI_Ssend_init:
         case FUNCTION_MPI_Rsend_init:
+        case FUNCTION_MPI_Send_init_c:
+        case FUNCTION_MPI_Bsend_init_c:
+        case FUNCTION_MPI_Ssend_init_c:
+        case FUNCTION_MPI_Rsend_init_c:
             trace_stream_started(&call->thread->stream, true, &message);
             break;
         case FUNCTION_MPI_Recv_init:
+        case FUNCTION_MPI_Recv_init_c:
             trace_stream_started(&call->thread->stream, false, &message);
             break;
         default: /* others are in no order with these */
