@@ -50,7 +50,7 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 need_root || exit
 choose_build "$build_option" || exit
-step_total=11
+step_total=12
 passed=0 failed=0
 clusters=() background=()
 readonly lanes=2            # scenarios that run at a time, each lane with a cluster of its own
@@ -287,15 +287,31 @@ run_lane() {
     done
 }
 
-# run_scenarios: all of tests/libraries and tests/cluster, counted
-run_scenarios() {
-    local lane scenario
-    local -a running=() scenarios
-    mapfile -t scenarios < <(cd "$top/tests" && printf '%s\n' libraries/*.t cluster/*.t)
+# list_scenarios FOLDER: those of tests/FOLDER are $scenarios, and none of them has been run
+list_scenarios() {
+    mapfile -t scenarios < <(cd "$top/tests" && printf '%s\n' "$1"/*.t)
+    rm -rf "${build:?}/logs/$1"
+    mkdir "$build/logs/$1"
     export SP_TOP=$top SP_STAGE=$build/stage SP_MPI=$build/mpi
     export top_srcdir=$top top_builddir=$build/native
-    rm -rf "$build/logs/libraries" "$build/logs/cluster"
-    mkdir "$build/logs/libraries" "$build/logs/cluster"
+}
+
+# run_libraries: all of tests/libraries, counted. Their ranks spin, and need the processors.
+run_libraries() {
+    local scenario
+    local -a scenarios
+    list_scenarios libraries
+    for scenario in "${scenarios[@]}"; do
+        SP_CLUSTER='' run_scenario "$scenario"
+        count_scenario "$scenario"
+    done
+}
+
+# run_clusters: all of tests/cluster, counted
+run_clusters() {
+    local lane scenario
+    local -a running=() scenarios
+    list_scenarios cluster
     for ((lane = 0; lane < lanes; lane++)); do
         start_cluster || failure "starting a cluster"
     done
@@ -439,7 +455,10 @@ else
     failure "configuring with sanitizers"
 fi
 
-# Scenarios wait most of the time.
+heading "Scenarios under MPI libraries and with mpi4py"
+run_libraries
+
+# The other scenarios wait most of the time.
 aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
 {
     beside "$aarch64_log" check_aarch64
@@ -447,8 +466,8 @@ aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
 } &
 background+=($!)
 
-heading "Scenarios under MPI libraries, with mpi4py, and on Slurm clusters of two hosts"
-run_scenarios
+heading "Scenarios on Slurm clusters of two hosts"
+run_clusters
 cd "$top" || exit
 
 heading "The preload library for aarch64, under qemu, and make distcheck (beside the scenarios)"

@@ -26,9 +26,9 @@ is "$(printf '%s\nGLIBC_2.17\n' "$versions" | LC_ALL=C sort -V | tail -1)" GLIBC
 is "$(readelf --dynamic "$preload" | grep -c 'TEXTREL\|RPATH\|RUNPATH')" 0 \
     "no text relocation and no search path in it"
 like "$(exported "$preload")" MPI_Send "it exports MPI functions"
-is "$(exported "$preload" | grep -v '^P\{0,1\}MPIX\{0,1\}_\|^dlsym$' | xargs)" \
+is "$(exported "$preload" | grep -v '^P\{0,1\}MPIX\{0,1\}_\|^QMPI_\|^dlsym$' | xargs)" \
     "__asan_default_options scope_profile_preload" \
-    "and what AddressSanitizer and copies of it look for, nothing else"
+    "and what QMPI tools, AddressSanitizer and copies of it look for, nothing else"
 
 is "$(needed "$plugin")" libc.so.6 "the plugin needs libc alone"
 is "$(exported "$plugin" | grep -v '^slurm_spank_\|^plugin_\(name\|type\|version\)$\|^spank_plugin_version$')" "" \
