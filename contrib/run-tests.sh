@@ -302,7 +302,7 @@ run_libraries() {
     local -a scenarios
     list_scenarios libraries
     for scenario in "${scenarios[@]}"; do
-        SP_CLUSTER='' run_scenario "$scenario"
+        SP_CLUSTER=none run_scenario "$scenario"
         count_scenario "$scenario"
     done
 }
