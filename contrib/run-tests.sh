@@ -53,7 +53,9 @@ choose_build "$build_option" || exit
 step_total=12
 passed=0 failed=0
 clusters=() background=()
-readonly lanes=2            # scenarios that run at a time, each lane with a cluster of its own
+# Scenarios that run at a time, each lane with a cluster of its own. Two would save minutes, but where
+# ranks have to wait for processors Open MPI 4.1.4 crashes in one of 100 MPI_Inits over TCP.
+readonly lanes=1
 readonly fuzz_seconds=60    # of all fuzzers together
 readonly script_timeout=600 # seconds for one scenario: a hang is a failure, not a lost CI
 
@@ -461,6 +463,7 @@ run_libraries
 # The other scenarios wait most of the time.
 aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
 {
+    renice -n 19 "$BASHPID" >/dev/null
     beside "$aarch64_log" check_aarch64
     beside "$distcheck_log" distcheck
 } &
