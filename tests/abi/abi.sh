@@ -20,7 +20,7 @@ grep -E "^CHECK\(($(paste -sd '|' "$work/both"))," "$top_builddir/preload/mpi_ch
 result $? "mpi.h declares $(wc -l <"$work/checks.h") functions of the table"
 
 # The numbers of functions for QMPI tools, in the column of this version.
-if [[ $family == mpich ]]; then
+if [[ ${family:?the scripts set it} == mpich ]]; then
     version=$("$mpicc" -E -dM "$work/declared.c" | sed -n 's/^#define MPICH_VERSION "\(.*\)"/\1/p')
     numbers=$top_srcdir/preload/qmpi_numbers.def
     awk -v version="$version" '/^version/ { for (i = 2; i <= NF; i++) if ($i == version) chosen = i }
