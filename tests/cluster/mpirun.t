@@ -3,7 +3,7 @@
 # mpirun of Open MPI and mpiexec of MPICH inside a batch script: each has a run of its own, which
 # the ranks on all nodes share, those below the script and those below mpirun's daemons.
 . "$(dirname "$0")/scenario.sh"
-plan 28
+plan 29
 fresh_directory
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
