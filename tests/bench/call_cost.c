@@ -2,15 +2,18 @@
 /* Times MPI calls that do next to nothing, so that what is added to them shows.
  *
  * Batches of each kind of call and of two reads of the clock that stamps calls follow each other in
- * turn, so that a processor that is slower for a while is so for all of them. Prints per kind "NAME
- * NANOSECONDS", the median over the batches of one call, and "NAME/clocks RATIO", the median over
- * the batches of one call in units of the two reads beside it; "clocks" for the two reads; "core",
- * work that takes twice as long while the core's other hardware thread is busy, be it with another
- * machine of the same host; and "events", how many calls it made in all. Runs as a single process; tests/bench/run.py starts it
- * with and without the preload library and compares. "threads" times calls of four threads at once.
- * "count" times nothing: it makes COUNTED calls of each kind in a function of its own, in which
- * callgrind counts instructions.
+ * turn, so that a processor that is slower for a while is so for all of them. Before and after each
+ * one stands a batch of work that takes twice as long while the core's other hardware thread is
+ * busy, be it with another machine of the same host: the batches between two fast ones had their
+ * core alone. Prints per kind "NAME NANOSECONDS", the median over the batches of one call, and
+ * "NAME/all NANOSECONDS"; the former over those alone and the latter over all; "clocks" and
+ * "clocks/all" for the two reads; "core", that work at its fastest; "alone", the least share of the
+ * batches of a kind that were; and "events", how many calls it made in all. Runs as a single
+ * process; tests/bench/run.py starts it with and without the preload library and compares.
+ * "threads" times calls of four threads at once. "count" times nothing: it makes COUNTED calls of
+ * each kind in a function of its own, in which callgrind counts instructions.
  */
+#include <math.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -21,6 +24,9 @@
 #include "tests/bench/ticks.h"
 
 enum { BATCH = 1000, BATCHES = 2000, THREADS = 4, COUNTED = 1000 };
+
+/* Of a core that nobody disturbs: times its fastest work. */
+#define TOLERANCE 1.1
 
 static double events = 2; /* MPI_Init_thread, MPI_Finalize */
 
@@ -103,14 +109,14 @@ static const struct kind of_threads[] = {{"send-4-threads", send_null, 1}};
 enum { KINDS_MAX = sizeof single / sizeof *single };
 
 struct result {
-    double clocks, core, ns[KINDS_MAX], ratio[KINDS_MAX];
+    double core, alone;              /* fastest, ns; share of the batches, the least of all kinds */
+    double ns[KINDS_MAX + 1];        /* of one call; the last is of the two reads */
+    double ns_of_all[KINDS_MAX + 1]; /* disturbed or not */
 };
 
-static double median(double *values)
-{
-    qsort(values, BATCHES, sizeof *values, compare);
-    return values[BATCHES / 2];
-}
+struct batch {
+    double ns, core; /* of one call, and of the slower of the works before and after */
+};
 
 /* Nanoseconds per call, over one batch. */
 static double time_batch(void (*call)(void))
@@ -121,36 +127,55 @@ static double time_batch(void (*call)(void))
     return (monotonic_now() - start) / BATCH;
 }
 
-/* Batches are short: a busy machine spoils only some. */
+/* Median of one call over the batches whose core did its work in limit ns at most, NAN of none.
+ * Sets the number of these. values is room for all. */
+static double median(const struct batch *batches, double limit, double *values, size_t *count)
+{
+    *count = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        if (batches[i].core <= limit)
+            values[(*count)++] = batches[i].ns;
+    }
+    qsort(values, *count, sizeof *values, compare);
+    return *count > 0 ? values[*count / 2] : NAN;
+}
+
+/* Batches are short: what disturbs spoils only some. */
 static void time_kinds(const struct kind *kinds, size_t count, struct result *result)
 {
-    double(*batch)[BATCHES] = malloc((2 * count + 2) * sizeof *batch);
-    if (!batch)
+    struct batch(*batches)[BATCHES] = malloc((count + 1) * sizeof *batches);
+    double *values = malloc(BATCHES * sizeof *values);
+    if (!batches || !values)
         exit(1);
+    double before = time_batch(core);
+    result->core = before;
     for (int i = 0; i < BATCHES; i++) {
-        for (size_t k = 0; k < count; k++) {
-            double reads = time_batch(clocks);
-            batch[2 * count][i] = reads;
-            batch[2 * count + 1][i] = time_batch(core);
-            batch[k][i] = time_batch(kinds[k].call);
-            batch[count + k][i] = batch[k][i] / reads;
+        for (size_t k = 0; k <= count; k++) {
+            double ns = time_batch(k < count ? kinds[k].call : clocks);
+            double after = time_batch(core);
+            batches[k][i] = (struct batch){ns, fmax(before, after)};
+            result->core = fmin(result->core, after);
+            before = after;
         }
     }
-    for (size_t k = 0; k < count; k++) {
-        result->ns[k] = median(batch[k]);
-        result->ratio[k] = median(batch[count + k]);
+    result->alone = 1;
+    for (size_t k = 0; k <= count; k++) {
+        size_t used;
+        result->ns_of_all[k] = median(batches[k], INFINITY, values, &used);
+        result->ns[k] = median(batches[k], TOLERANCE * result->core, values, &used);
+        result->alone = fmin(result->alone, (double)used / BATCHES);
     }
-    result->clocks = median(batch[2 * count]);
-    result->core = median(batch[2 * count + 1]);
-    free(batch);
+    free(values);
+    free(batches);
 }
 
 static void report(const struct kind *kinds, size_t count, const struct result *result)
 {
-    printf("clocks %.3f\ncore %.3f\n", result->clocks, result->core);
-    for (size_t k = 0; k < count; k++)
-        printf("%s %.3f\n%s/clocks %.4f\n", kinds[k].name, result->ns[k], kinds[k].name,
-               result->ratio[k]);
+    printf("core %.3f\nalone %.4f\n", result->core, result->alone);
+    for (size_t k = 0; k <= count; k++) {
+        const char *name = k < count ? kinds[k].name : "clocks";
+        printf("%s %.3f\n%s/all %.3f\n", name, result->ns[k], name, result->ns_of_all[k]);
+    }
 }
 
 static void measure_single(void)
@@ -176,17 +201,19 @@ static void *time_thread(void *result)
 static void measure_threads(void)
 {
     pthread_t thread[THREADS];
-    struct result each[THREADS], mean = {0};
+    struct result each[THREADS], mean = {.alone = 1};
     for (int i = 0; i < THREADS; i++) {
         if (pthread_create(&thread[i], NULL, time_thread, &each[i]) != 0)
             exit(1);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-        mean.clocks += each[i].clocks / THREADS;
         mean.core += each[i].core / THREADS;
-        mean.ns[0] += each[i].ns[0] / THREADS;
-        mean.ratio[0] += each[i].ratio[0] / THREADS;
+        mean.alone = fmin(mean.alone, each[i].alone);
+        for (int k = 0; k <= 1; k++) {
+            mean.ns[k] += each[i].ns[k] / THREADS;
+            mean.ns_of_all[k] += each[i].ns_of_all[k] / THREADS;
+        }
     }
     report(of_threads, 1, &mean);
     events += (double)THREADS * BATCH * BATCHES;

@@ -8,7 +8,8 @@ import tempfile
 
 import runs
 
-ATTEMPTS = 4  # times as many rounds at most, to have enough that nobody disturbed
+ATTEMPTS = 4  # times as many rounds at most, to have enough runs that tell something
+ENOUGH = 0.02  # of a run's batches with their core alone, for a median that says something
 
 COUNTED = 1000  # as call_cost.c has it
 KINDS = {"send_null": "send", "request_null": "isend+wait", "iprobe": "iprobe", "test": "test"}
@@ -23,40 +24,42 @@ def report(preload, program):
 
 
 def measure(preload, command):
-    """Results of bare and traced runs, until there are enough of each that had their core alone."""
-    bare, traced = runs.interleaved(preload, command)
+    """Telling results of bare and traced runs, and all of them."""
+    everything = runs.interleaved(preload, command)
     for _ in range(runs.ROUNDS * (ATTEMPTS - 1)):
-        if all(len(alone(results, bare + traced)) >= runs.ROUNDS for results in (bare, traced)):
+        if all(len(telling(results)) >= runs.ROUNDS for results in everything):
             break
-        for results, more in zip((bare, traced), runs.interleaved(preload, command, 1)):
+        for results, more in zip(everything, runs.interleaved(preload, command, 1)):
             results += more
-    return bare, traced
+    return [telling(results) for results in everything], everything
 
 
-def alone(results, everything):
-    """Those whose core did its work about as fast as in any run."""
-    limit = 1.15 * min(result["core"] for result in everything)
-    return [result for result in results if result["core"] <= limit]
+def telling(results):
+    """Those with enough batches that had their core alone."""
+    return [result for result in results if result["alone"] >= ENOUGH]
 
 
-def table(title, bare, traced, instructions):
-    quiet = [alone(results, bare + traced) for results in (bare, traced)]
-    chosen = [some or results for some, results in zip(quiet, (bare, traced))]
-    middle, everything = [[runs.middle(results) for results in pair]
-                          for pair in (chosen, (bare, traced))]
-    print(f"\n{title}: added to a call, medians; two clock reads {middle[0]['clocks']:.1f} ns; of "
-          f"{len(bare)} runs without and\nwith the library {len(quiet[0])} and {len(quiet[1])} "
-          "shared their core with nobody\n"
+def table(title, quiet, everything, instructions):
+    if not all(quiet):
+        print(f"\n{title}: of {len(everything[0])} runs none had its core alone for long enough")
+        return
+    bare, traced = map(runs.middle, quiet)
+    bare_of_all, traced_of_all = map(runs.middle, everything)
+    print(f"\n{title}: added to a call, medians over batches that had their core alone\n"
+          f"({100 * bare['alone']:.0f} and {100 * traced['alone']:.0f} of 100 without and with the "
+          f"library); two clock reads {bare['clocks']:.1f} ns\n"
           f"  {'call':<16}{'bare ns':>9}{'traced ns':>11}{'added ns':>10}{'/ two reads':>13}"
-          f"{'(all runs)':>12}" + (f"{'instructions':>20}" if instructions else ""))
-    for call in bare[0]:
-        if f"{call}/clocks" not in bare[0]:
+          f"{'(of all)':>12}" + (f"{'instructions':>20}" if instructions else ""))
+    for call in bare:
+        if call == "clocks" or f"{call}/all" not in bare:
             continue
         each = call.count("+") + 1  # "isend+wait" is two calls
-        added = (middle[1][call] - middle[0][call]) / each
-        ratios = [(y[f"{call}/clocks"] - x[f"{call}/clocks"]) / each for x, y in (middle, everything)]
-        line = (f"  {call:<16}{middle[0][call]:>9.1f}{middle[1][call]:>11.1f}{added:>10.1f}"
-                f"{ratios[0]:>13.2f}{ratios[1]:>12.2f}")
+        added, added_of_all = ((y[key] - x[key]) / each for x, y, key in
+                               ((bare, traced, call),
+                                (bare_of_all, traced_of_all, f"{call}/all")))
+        line = (f"  {call:<16}{bare[call]:>9.1f}{traced[call]:>11.1f}{added:>10.1f}"
+                f"{added / bare['clocks']:>13.2f}"
+                f"{added_of_all / bare_of_all['clocks/all']:>12.2f}")
         if call in instructions:
             before, after = (number / each for number in instructions[call])
             line += f"{f'{before:.0f} + {after - before:.0f}':>20}"

@@ -27,9 +27,9 @@ CLEANFILES += $(bench_programs) $(EXTRA_PROGRAMS)
 
 SUFFIXES = .openmpi .mpich
 .c.openmpi:
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_OPENMPI) -O2 -I$(srcdir) -o $@ $< -lpthread
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_OPENMPI) -O2 -I$(srcdir) -o $@ $< -lpthread -lm
 .c.mpich:
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) -O2 -I$(srcdir) -o $@ $< -lpthread
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(MPICC_MPICH) -O2 -I$(srcdir) -o $@ $< -lpthread -lm
 
 empty_tool = $(srcdir)/tests/bench/empty_tool.c preload/scope_qmpi.h
 empty_tool_flags = -O2 -shared -fPIC -Ipreload -o $@ $<

@@ -18,7 +18,11 @@ def report(preload, folder, mpi):
         for number in NUMBERS:
             with hosting(preload, folder, mpi, number) as environment:
                 times[number].append(runs.run([program], environment))
-    middle = {number: runs.middle(results) for number, results in times.items()}
+    telling = {number: calls.telling(results) for number, results in times.items()}
+    if not all(telling.values()):
+        print(f"\n{os.path.basename(program)}: runs with tools had no core alone for long enough")
+        return
+    middle = {number: runs.middle(results) for number, results in telling.items()}
     print(f"\n{os.path.basename(program)}: ns of a recorded call with so many empty QMPI tools, "
           "medians\n"
           f"  {'call':<16}" + "".join(f"{number:>9}" for number in NUMBERS) + f"{'a tool':>9}")
