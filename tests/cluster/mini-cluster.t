@@ -5,7 +5,7 @@
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-plan 38
+plan 39
 
 base=$(mktemp -d /tmp/scope-mini.XXXXXX)
 chmod 755 "$base"
@@ -93,6 +93,19 @@ if [[ -e $one/clock-offsets ]]; then
 else
     skip "the hosts' monotonic clocks are 1000 s apart" "this kernel has no time namespaces"
 fi
+
+# ranks prints when each rank began to leave MPI, and when it had left.
+ranks='import time
+from mpi4py import MPI
+rank = MPI.COMM_WORLD.Get_rank()
+time.sleep(1 - rank)
+begun = time.time()
+MPI.Finalize()
+print(begun, time.time())'
+like "$("$mini_cluster" run --dir "$one" srun -N2 -n2 --mpi=pmix /usr/bin/python3 -c "$ranks" |
+    awk '{ if ($1 > begun) begun = $1; if (!left || $2 < left) left = $2 }
+        END { print NR, (begun < left) }')" '^2 1$' \
+    "no rank leaves MPI before those of the other host want to"
 
 # --- down ----------------------------------------------------------------------------------------
 "$mini_cluster" run --dir "$one" srun -N2 bash -c 'setsid sleep 1000 >/dev/null 2>&1 </dev/null &'
