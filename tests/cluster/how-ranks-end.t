@@ -3,10 +3,8 @@
 # Jobs that something else than their program ends, or whose traces lose their place: every call up
 # to the death is in the merged file, which tells of each rank how it ended, as far as it was seen.
 # Nobody gets a file of somebody else's written so. (Ends of the programs' own: exit-status.t.)
-#
-# Not tried: a quota, for want of a kernel that has it; running out of memory, for want of cgroups.
 . "$(dirname "$0")/scenario.sh"
-plan 38
+plan 47
 
 # A cluster of its own, since hosts get lost: two for most of it, two to be cut off from one
 # another, one to lose its slurmd, two of which one loses a slurmstepd.
@@ -19,10 +17,11 @@ clean_up() {
     fsfreeze --unfreeze "$own/frozen" 2>/dev/null
     "$mini_cluster" down --dir "$SP_CLUSTER" >"$own/down.out" 2>&1
     wait
-    umount "$own/full" "$own/frozen"
+    umount "$own/full" "$own/frozen" "$own/quota"
+    rmdir "$memory_group"
     rm -rf "$own" "$results"
 }
-results=
+results='' memory_group=''
 trap clean_up EXIT
 
 # The hosts see what is mounted before they are made.
@@ -32,13 +31,20 @@ for disk in full frozen; do
     mkdir "$own/$disk"
     mount -o loop "$own/$disk.image" "$own/$disk"
 done
+# ext4 and xfs have quotas where the kernel was built for them, btrfs has its own.
+truncate --size 128M "$own/quota.image"
+mkfs.btrfs -q "$own/quota.image" >/dev/null # it prints a note all the same
+mkdir "$own/quota"
+mount -o loop "$own/quota.image" "$own/quota"
+passes "a quota is set" btrfs quota enable "$own/quota"
+btrfs qgroup limit 8M "$own/quota"
 # Slurm notices soon that a host has gone, and does not wait long for tasks that ignore SIGTERM.
 passes "a cluster starts" "$mini_cluster" up --dir "$SP_CLUSTER" --hosts 7 \
     --plugstack-line "optional $SP_STAGE/lib/slurm/scope_profile.so" --conf-line KillWait=5 \
     --conf-line SlurmdTimeout=6 --conf-line MessageTimeout=5
 fresh_directory
 trap clean_up EXIT
-chown "$(stat -c %U "$work")" "$own/full" "$own/frozen"
+chown "$(stat -c %U "$work")" "$own/full" "$own/frozen" "$own/quota"
 mpicc_openmpi -o death "$programs/death.c"
 
 as_root() {
@@ -128,6 +134,16 @@ ended killed-full
 in_work sp-merge "$own"/full/scope-profile-*.0 -o killed-full.h5 2>"$results/merge"
 tells killed-full "ranks 0-1: signal 9 (SIGKILL), cause unknown" killed-full.h5
 
+begin quota -w node1,node2 -n2 $profiled,out="$own/quota" env CALLS=6000000 ../death finalize0
+ended quota
+is "$status" 0 "quota: the program runs to its end"
+is "$(grep -c '^scope-profile: ' <<<"$err")" 1 "quota: one line tells of it"
+in_work sp-merge "$own"/quota/scope-profile-*.0 -o quota.h5 2>"$results/merge"
+# At its quota btrfs takes nothing any more, not even over what is there: no counts, no exit record.
+like "$(ends_in quota.h5)" "unknown: no exit record" "quota: the file tells how ranks ended"
+like "$(tail -n 1 "$results/merge")" "2 ranks .*, [1-9],[0-9]{3},[0-9]{3} MPI calls -> ./quota.h5" \
+    "quota: it has millions of calls up to then"
+
 # shellcheck disable=SC2016 # bash in the step expands
 begin file-size -w node1,node2 -n2 $profiled \
     bash -c 'ulimit -f 1024; exec env CALLS=3000000 ../death finalize0'
@@ -188,6 +204,28 @@ in_work ln -s "$work/elsewhere" "$run"
 touch moved/go
 ended moved
 is "$(listing elsewhere)" "" "a link in place of the run directory: nothing is written there"
+
+# --- out of memory --------------------------------------------------------------------------------
+# Slurm here has no account of it: the kernel kills, and nobody is told why.
+memory_limit() {
+    if [[ -d /sys/fs/cgroup/memory ]]; then # version 1
+        memory_group=$(mktemp -d /sys/fs/cgroup/memory/scope-ends.XXXXXX)
+        echo "$1" >"$memory_group/memory.limit_in_bytes"
+    else
+        memory_group=$(mktemp -d /sys/fs/cgroup/scope-ends.XXXXXX)
+        echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+        echo "$1" >"$memory_group/memory.max"
+    fi
+}
+memory_limit 64M
+begin memory -w node1 -n1 $profiled env AWAIT=go ../death hoard
+wait_for memory/tally.0
+sp-dump --header memory/scope-profile-*/*/rank-000000.sptrace | sed -n 's/^pid *//p' \
+    >"$memory_group/cgroup.procs"
+touch memory/go
+ended memory
+is "$status" 137 "out of memory: srun's status"
+tells memory "rank 0: signal 9 (SIGKILL), cause unknown"
 
 # --- a file system that does not answer -----------------------------------------------------------
 begin frozen -w node1 -n4 $profiled,merge=off,out="$own/frozen" ../death idle

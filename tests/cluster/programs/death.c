@@ -5,6 +5,7 @@
  *     finalize0, finalize3     MPI_Finalize, then that status
  *     exit0, exit3, _exit3, abort, segv, kill, mpi_abort
  *     recv                     waits for a message that nobody sends
+ *     hoard                    takes memory until it is killed, or has a GiB
  *     idle                     waits outside of MPI
  *     stubborn                 likewise, and odd ranks ignore SIGTERM
  * With RANK that rank alone ends so, the others are in MPI_Barrier then.
@@ -41,6 +42,16 @@ static void wait_for_ever(const char *way, int rank)
         pause();
 }
 
+static void hoard(void)
+{
+    enum { PIECE = 1 << 20, PIECES = 1024 };
+    for (int i = 0; i < PIECES; i++) {
+        char *piece = malloc(PIECE);
+        if (piece)
+            memset(piece, i + 1, PIECE);
+    }
+}
+
 static void end(const char *way)
 {
     volatile int *nowhere = NULL;
@@ -56,6 +67,8 @@ static void end(const char *way)
         *nowhere = 1;
     if (strcmp(way, "kill") == 0)
         kill(getpid(), SIGKILL);
+    if (strcmp(way, "hoard") == 0)
+        hoard();
     if (strcmp(way, "mpi_abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 5);
 }
