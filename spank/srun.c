@@ -96,9 +96,10 @@ static void complete(const struct settings *settings)
 {
     struct error err;
     settings_complete(settings, what);
-    if (tools_complete(settings->qmpi_tools, what, &err) < 0 && asker != ASKED_SITE)
-        fprintf(stderr, "scope-profile: %s: the step is run without QMPI tools\n", err.text);
-    if (options_parse(&options, what, &err) < 0)
+    enum tools_result result = tools_complete(settings->qmpi_tools, what, &err);
+    if (result == TOOLS_WITHOUT_USERS)
+        fprintf(stderr, "scope-profile: %s: the step is run without your QMPI tools\n", err.text);
+    if (result == TOOLS_NO_ROOM || options_parse(&options, what, &err) < 0)
         give_up(&err);
 }
 

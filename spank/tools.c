@@ -89,58 +89,74 @@ static void take_out(char *what, const char *name)
     memmove(word, end, strlen(end) + 1);
 }
 
-static int add_word(char what[static OPTIONS_TEXT_MAX], const char *word, const char *value)
+static void add_text(struct text *text, const char *bytes)
 {
-    struct text text = {what, strlen(what), OPTIONS_TEXT_MAX, false};
-    size_t before = text.length;
-    add(&text, word, strlen(word));
-    add(&text, value, strlen(value));
-    if (text.cut)
-        what[before] = '\0';
-    return text.cut ? -1 : 0;
+    add(text, bytes, strlen(bytes));
 }
 
-int tools_complete(const char *site, char what[static OPTIONS_TEXT_MAX], struct error *err)
+/* Adds the user's tools behind those of the site, and where they are; -1 and err, and WHAT as it
+ * was, if that cannot be. */
+static int add_all(const char *site, const char *users, char what[static OPTIONS_TEXT_MAX],
+                   struct error *err)
 {
-    char tools[OPTIONS_TEXT_MAX] = "", path[OPTIONS_TEXT_MAX] = "", whole[OPTIONS_TEXT_MAX];
-    struct text list = {tools, 0, sizeof tools, false}, where = {path, 0, sizeof path, false};
+    char whole[OPTIONS_TEXT_MAX];
+    struct text text = {whole, 0, sizeof whole, false};
     struct options options;
     size_t length;
-    bool forbidden = strcmp(site, "off") == 0;
-    const char *variable = getenv(USER_ENV_QMPI_PATH);
+    const char *path = getenv(USER_ENV_QMPI_PATH);
 
-    add_users(&list, what);
-    bool asked = tools[0] != '\0';
-    take_out(what, "qmpi");
-    if (forbidden) {
-        add_word(what, ",qmpi=", NO_TOOLS);
-        return asked && strcmp(tools, NO_TOOLS) != 0
-                   ? error_set(err, "this site does not let you load QMPI tools (qmpi-tools=off in "
-                                    "plugstack.conf)")
-                   : 0;
+    add_text(&text, what);
+    add_text(&text, ",qmpi=");
+    add_escaped(&text, site);
+    add_text(&text, *site ? "+" : "");
+    add_text(&text, users);
+    if (path && *path && !options_value(what, "qmpi-path", &length)) {
+        add_text(&text, ",qmpi-path=");
+        add_escaped(&text, path);
     }
-    if (*site) {
-        char users[OPTIONS_TEXT_MAX];
-        strcpy(users, tools);
-        list.length = 0;
-        add(&list, site, strlen(site));
-        add(&list, "+", asked);
-        add(&list, users, strlen(users));
-    }
-    if (tools[0] == '\0')
-        return 0;
-    strcpy(whole, what);
-    if (variable && *variable && !options_value(what, "qmpi-path", &length))
-        add_escaped(&where, variable);
-    if (list.cut || where.cut || add_word(whole, ",qmpi=", tools) < 0 ||
-        (path[0] && add_word(whole, ",qmpi-path=", path) < 0)) {
-        add_word(what, ",qmpi=", NO_TOOLS);
+    if (text.cut)
         return error_set(err, "the list of QMPI tools and the path to them are too long");
-    }
-    if (options_parse(&options, whole, err) < 0) {
-        add_word(what, ",qmpi=", NO_TOOLS);
+    if (options_parse(&options, whole, err) < 0)
         return -1;
-    }
     strcpy(what, whole);
     return 0;
+}
+
+/* Adds the site's tools alone, which were checked. */
+static enum tools_result add_sites(const char *site, char what[static OPTIONS_TEXT_MAX],
+                                   enum tools_result result, struct error *err)
+{
+    size_t before = strlen(what);
+    struct text text = {what, before, OPTIONS_TEXT_MAX, false};
+    add_text(&text, ",qmpi=");
+    add_escaped(&text, site);
+    if (!text.cut)
+        return result;
+    what[before] = '\0';
+    error_set(err, "there is no room for what the site says of QMPI tools");
+    return TOOLS_NO_ROOM;
+}
+
+enum tools_result tools_complete(const char *site, char what[static OPTIONS_TEXT_MAX],
+                                 struct error *err)
+{
+    char users[OPTIONS_TEXT_MAX] = "";
+    struct text list = {users, 0, sizeof users, false};
+
+    add_users(&list, what);
+    take_out(what, "qmpi");
+    if (strcmp(site, "off") == 0) {
+        bool asked = list.cut || (users[0] && strcmp(users, NO_TOOLS) != 0);
+        if (asked)
+            error_set(err, "this site does not let you load QMPI tools (qmpi-tools=off in "
+                           "plugstack.conf)");
+        return add_sites(NO_TOOLS, what, asked ? TOOLS_WITHOUT_USERS : TOOLS_COMPLETE, err);
+    }
+    if (list.cut)
+        error_set(err, "the list of QMPI tools is too long");
+    else if (users[0] == '\0')
+        return *site ? add_sites(site, what, TOOLS_COMPLETE, err) : TOOLS_COMPLETE;
+    else if (add_all(site, users, what, err) == 0)
+        return TOOLS_COMPLETE;
+    return add_sites(*site ? site : NO_TOOLS, what, TOOLS_WITHOUT_USERS, err);
 }

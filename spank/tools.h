@@ -10,10 +10,16 @@
  * first. Returns 0 if it is one of these, or -1 and err. */
 int tools_check(const char *site, struct error *err);
 
+enum tools_result {
+    TOOLS_COMPLETE,
+    TOOLS_WITHOUT_USERS, /* what the user asks for cannot be had: err says why */
+    TOOLS_NO_ROOM,       /* what the site says cannot be added: so err says */
+};
+
 /* Writes into what[OPTIONS_TEXT_MAX] which tools are loaded, and from where: where it does not say
  * so, the user's variables do, and the site's come in any case. Whatever the task finds in its
- * environment then, it is WHAT that counts. Returns 0, or -1 and err if the user asks for what
- * cannot be had: WHAT then asks for no tools. */
-int tools_complete(const char *site, char what[static OPTIONS_TEXT_MAX], struct error *err);
+ * environment then, it is WHAT that counts; but not after TOOLS_NO_ROOM. */
+enum tools_result tools_complete(const char *site, char what[static OPTIONS_TEXT_MAX],
+                                 struct error *err);
 
 #endif

@@ -174,7 +174,7 @@ Test(settings, what_is_not_understood_is_named_and_the_rest_works)
 /* --- QMPI tools --------------------------------------------------------------------------------- */
 
 /* What WHAT becomes: the site says this, the user that. */
-static const char *completed(const char *site, const char *given, int expected)
+static const char *completed(const char *site, const char *given, enum tools_result expected)
 {
     static char what[OPTIONS_TEXT_MAX];
     snprintf(what, sizeof what, "%s", given);
@@ -214,7 +214,8 @@ Test(tools, those_of_the_site_come_first, .init = no_variables)
 Test(tools, a_site_may_forbid_them, .init = no_variables)
 {
     cr_expect_str_eq(completed("off", "mpi-calls", 0), "mpi-calls,qmpi=scope");
-    cr_expect_str_eq(completed("off", "mpi-calls,qmpi=A", -1), "mpi-calls,qmpi=scope");
+    cr_expect_str_eq(completed("off", "mpi-calls,qmpi=A", TOOLS_WITHOUT_USERS),
+                     "mpi-calls,qmpi=scope");
     cr_expect_str_eq(err.text, "this site does not let you load QMPI tools (qmpi-tools=off in "
                                "plugstack.conf)");
 }
@@ -228,10 +229,51 @@ Test(tools, what_cannot_be_is_told_and_asks_for_none, .init = no_variables)
     cr_expect_str_eq(complaints, "plugstack.conf: \"qmpi-tools=../x\": \"../x\" cannot be the name "
                                  "of a QMPI tool\n");
     setenv("SCOPE_PROFILE_QMPI_TOOLS", "A++B", 1);
-    cr_expect_str_eq(completed("", "mpi-calls", -1), "mpi-calls,qmpi=scope");
+    cr_expect_str_eq(completed("", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=scope");
     setenv("SCOPE_PROFILE_QMPI_TOOLS", "A", 1);
     setenv("SCOPE_PROFILE_QMPI_PATH", "here", 1);
-    cr_expect_str_eq(completed("", "mpi-calls", -1), "mpi-calls,qmpi=scope");
+    cr_expect_str_eq(completed("", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=scope");
+}
+
+/* Fills a list with name+name+... of so many bytes. */
+static const char *long_list(size_t length)
+{
+    static char list[2 * OPTIONS_TEXT_MAX];
+    memset(list, 'n', length);
+    for (size_t i = 100; i < length - 1; i += 101)
+        list[i] = '+';
+    list[length] = '\0';
+    return list;
+}
+
+Test(tools, a_users_mistake_is_not_the_sites, .init = no_variables)
+{
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", "A++B", 1);
+    cr_expect_str_eq(completed("S", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", long_list(OPTIONS_TEXT_MAX - 10), 1);
+    cr_expect_str_eq(completed("S", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", long_list(OPTIONS_TEXT_MAX + 20), 1);
+    cr_expect_str_eq(completed("S", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S");
+    cr_expect_str_eq(completed("off", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=scope");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", "A", 1);
+    setenv("SCOPE_PROFILE_QMPI_PATH", "here", 1);
+    cr_expect_str_eq(completed("S+T", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S+T");
+    cr_expect_str_eq(completed("S,T", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S\\,T");
+    no_variables();
+    cr_expect_str_eq(completed("S", "mpi-calls,qmpi=scope+A", TOOLS_COMPLETE),
+                     "mpi-calls,qmpi=S+scope+A");
+    cr_expect_str_eq(completed("S+scope", "mpi-calls,qmpi=scope+A", TOOLS_WITHOUT_USERS),
+                     "mpi-calls,qmpi=S+scope");
+}
+
+/* Nor may a long WHAT leave the site no room. */
+Test(tools, what_the_site_says_always_counts, .init = no_variables)
+{
+    char what[OPTIONS_TEXT_MAX] = "mpi-calls,qmpi-path=/";
+    memset(what + strlen(what), 'x', sizeof what - strlen(what) - 4);
+    cr_expect_str_eq(completed("off", what, TOOLS_NO_ROOM), what);
+    cr_expect_str_eq(completed("S", what, TOOLS_NO_ROOM), what);
+    cr_expect_str_eq(completed("", what, TOOLS_COMPLETE), what);
 }
 
 /* --- commands that change the root ---------------------------------------------------------------
