@@ -14,6 +14,7 @@
 #include "preload/identity.h"
 #include "preload/objects.h"
 #include "preload/qmpi.h"
+#include "preload/qmpi_tools.h"
 #include "preload/recorder.h"
 #include "preload/report.h"
 
@@ -139,9 +140,21 @@ static bool is_second_copy(void)
     return first && !is_ours(first);
 }
 
-/* Decides who serves the calls into the library that was found. */
+/* Tools announce themselves to us, also where the library would host them. */
+static void spare_tools(void *handle)
+{
+    int (*announce)(const char *, void (*)(int));
+    *(void **)&announce = dlsym(handle, "QMPI_Register_tool_name");
+    if (announce && !is_ours((void *)(uintptr_t)announce))
+        qmpi_tools_spare(announce);
+}
+
+/* Decides who serves the calls into the library that was found. Tools may be at work as soon as
+ * they are started, so all else is known by then. */
 static void choose_family(void *handle, const char *path)
 {
+    library = handle;
+    spare_tools(handle);
     read_version(handle);
     const struct family *found = family_of(handle, path);
     if (!recorder_wanted() || is_second_copy())
@@ -157,15 +170,16 @@ static void choose_family(void *handle, const char *path)
     else {
         selection = selection_read(identity_what());
         paused = selection.paused;
-        qmpi_start(found->id, version, found->argument_error);
         family = found;
+        qmpi_start(found->id, version, found->argument_error);
     }
 }
 
 /* Finds the MPI library and its family, once. An absence is not remembered: it may be loaded later.
  * Returns NULL where there is none. *known is false inside a call that the library makes while we
- * ask it for its version. */
-static void *find_library(bool *known)
+ * ask it for its version, or that a tool makes while it is started; and in another thread then,
+ * unless it waits: a tool may be waiting for that thread. */
+static void *find_library(bool *known, bool waits)
 {
     static int state; /* 1: being looked at, 2: known */
     static __thread bool looking;
@@ -181,15 +195,19 @@ static void *find_library(bool *known)
         return handle;
     }
     if (!__atomic_compare_exchange_n(&state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != 2)
+        while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != 2) {
+            if (!waits && qmpi_is_starting()) {
+                *known = false;
+                return handle;
+            }
             usleep(10);
+        }
         return library;
     }
     looking = true;
     exports_settle(handle);
     choose_family(handle, path);
     looking = false;
-    library = handle;
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
     return handle;
 }
@@ -242,7 +260,7 @@ void *dispatch_exported(unsigned entry)
 bool dispatch_is_library(const char *name, const void *function)
 {
     bool known;
-    void *handle = find_library(&known);
+    void *handle = find_library(&known, false);
     return handle && dlsym(handle, name) == function;
 }
 
@@ -250,7 +268,7 @@ bool dispatch_serves(unsigned entry, const void *caller)
 {
     const char *name = dispatch_name(entry);
     bool known;
-    void *handle = find_library(&known);
+    void *handle = find_library(&known, false);
     return (handle ? find_next(handle, entry, name) : find_without_mpi(name, caller)) != NULL;
 }
 
@@ -326,8 +344,7 @@ void *dispatch_recorded(unsigned entry)
 
 void *dispatch_quiet(unsigned entry)
 {
-    void *quiet = family ? family->quiet(entry) : NULL;
-    return quiet ? quiet : dispatch_behind(entry);
+    return family ? family->quiet(entry) : NULL;
 }
 
 bool dispatch_is_behind(const void *address)
@@ -365,11 +382,17 @@ static void control(int level)
     }
 }
 
+static bool starts_mpi(enum mpi_function function)
+{
+    return function == FUNCTION_MPI_Init || function == FUNCTION_MPI_Init_thread ||
+           function == FUNCTION_MPI_Session_init;
+}
+
 void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first)
 {
     const char *name = dispatch_name(entry);
     bool known;
-    void *handle = find_library(&known);
+    void *handle = find_library(&known, starts_mpi(entry / 2) && !qmpi_is_tool(caller));
     void *next = handle ? find_next(handle, entry, name) : find_without_mpi(name, caller);
     if (!next)
         undefined(name);

@@ -51,9 +51,9 @@ static inline void *dispatch_next(unsigned entry)
  * further arguments are nobody's business, and a jump passes them on as they are. */
 void *dispatch_resolve(unsigned entry, const void *caller, uintptr_t first);
 
-/* For QMPI tools: what stands behind all of us for an entry; the wrapper or what else serves it when
- * the recorder's turn comes; and what sees it without recording it. If there is no such function,
- * one that returns an error. */
+/* For QMPI tools: what stands behind all of us for an entry; the wrapper or what else serves it
+ * when the recorder's turn comes, or if there is no such function one that returns an error; and
+ * what sees it without recording it, or NULL. */
 void *dispatch_behind(unsigned entry);
 void *dispatch_recorded(unsigned entry);
 void *dispatch_quiet(unsigned entry);

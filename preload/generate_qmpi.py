@@ -104,13 +104,14 @@ HEADER_HEAD = """\
 
 #include <mpi.h>
 
-/* Which kind of MPI library the tool was compiled for is part of each number. */
-#if defined(MPI_ABI_VERSION)
-#define SCOPE_QMPI_FAMILY 3
-#elif defined(OPEN_MPI)
+/* Which kind of MPI library the tool was compiled for is part of each number. A library's own mpi.h
+ * may tell a version of the standard ABI too, but has other handles. */
+#if defined(OPEN_MPI)
 #define SCOPE_QMPI_FAMILY 1
-#elif defined(MPICH_NAME) || defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+#elif defined(MPICH_NAME) || defined(MPICH_VERSION)
 #define SCOPE_QMPI_FAMILY 2
+#elif defined(MPI_ABI_VERSION) && MPI_ABI_VERSION >= 1
+#define SCOPE_QMPI_FAMILY 3
 #else
 #error "scope_qmpi.h: this mpi.h is of no MPI library that tools are hosted on"
 #endif

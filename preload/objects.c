@@ -177,17 +177,47 @@ static bool is_fortran_helper(const void *address, const char *operation)
     return !info.dli_sname || !strcasestr(info.dli_sname, operation);
 }
 
+/* What was found for addresses, of which a program has few that matter: address << 1 | answer. */
+struct answers {
+    uintptr_t known[128];
+};
+
+static uintptr_t *place_of(struct answers *answers, const void *address)
+{
+    return &answers->known[(uintptr_t)address / 4 % (sizeof answers->known / sizeof(uintptr_t))];
+}
+
+static bool is_answered(struct answers *answers, const void *address, bool *answer)
+{
+    uintptr_t known = __atomic_load_n(place_of(answers, address), __ATOMIC_RELAXED);
+    *answer = known & 1;
+    return address && known >> 1 == (uintptr_t)address << 1 >> 1;
+}
+
+static bool keep(struct answers *answers, const void *address, bool answer)
+{
+    __atomic_store_n(place_of(answers, address), (uintptr_t)address << 1 | answer,
+                     __ATOMIC_RELAXED);
+    return answer;
+}
+
 bool objects_is_fortran_helper(const void *address, const char *operation)
 {
-    enum { ANSWERS = 64 };
-    static uintptr_t answers[ANSWERS]; /* an address << 1 | what was found for it */
-    uintptr_t *place = &answers[(uintptr_t)address / 4 % ANSWERS];
-    uintptr_t known = __atomic_load_n(place, __ATOMIC_RELAXED), asked = (uintptr_t)address << 1;
-    if ((known & ~(uintptr_t)1) != asked || !address) {
-        known = asked | is_fortran_helper(address, operation);
-        __atomic_store_n(place, known, __ATOMIC_RELAXED);
-    }
-    return known & 1;
+    static struct answers answers;
+    bool answer;
+    return is_answered(&answers, address, &answer)
+               ? answer
+               : keep(&answers, address, is_fortran_helper(address, operation));
+}
+
+bool objects_is_library(const void *address)
+{
+    static struct answers answers;
+    bool answer;
+    if (is_answered(&answers, address, &answer))
+        return answer;
+    enum object_class class = objects_class_of(address);
+    return keep(&answers, address, class == OBJECT_MPI || class == OBJECT_OWN);
 }
 
 bool objects_defines(const void *address, const char *name)

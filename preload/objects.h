@@ -34,6 +34,11 @@ bool objects_holds_any(const void *address, void *const *functions, size_t count
  * layer asks for itself. */
 bool objects_is_fortran_helper(const void *address, const char *operation);
 
+/* True if a call from address that no other is in progress around is not the program's: it is the
+ * MPI library's own, or was handed from this one to one of its functions that ends in a jump. Fast
+ * where it was asked before. */
+bool objects_is_library(const void *address);
+
 /* True if the object that holds address defines a symbol of this name. */
 bool objects_defines(const void *address, const char *name);
 

@@ -31,8 +31,11 @@ struct instance {
 
 enum stage { STAGE_LOADING, STAGE_INIT, STAGE_READY };
 
+enum { OBJECTS_MAX = 4 * QMPI_TOOLS_MAX };
+
 static struct {
     enum stage stage;
+    int in_init; /* the id of the instance whose init runs; 0: none */
     enum trace_family family;
     int error;
     struct instance *instances;
@@ -46,7 +49,7 @@ static struct {
     struct ways {
         struct qmpi_hop first, first_below, to_recorder, to_library;
     } ways[FUNCTION_COUNT];
-    struct object_range objects[QMPI_TOOLS_MAX]; /* that tools' wrappers lie in */
+    struct object_range objects[OBJECTS_MAX]; /* that tools lie in */
     size_t object_count;
 } host;
 
@@ -114,6 +117,34 @@ static const char *why_no_function(unsigned number)
                                 "with scope_qmpi.h";
 }
 
+/* --- where tools lie -------------------------------------------------------------------------- */
+
+bool qmpi_is_tool(const void *address)
+{
+    size_t count = __atomic_load_n(&host.object_count, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < count; i++) {
+        if ((uintptr_t)address >= host.objects[i].low && (uintptr_t)address < host.objects[i].high)
+            return true;
+    }
+    return false;
+}
+
+/* A program that brings a tool of its own calls MPI as a program. */
+static void note_object(const void *function)
+{
+    struct object_range range;
+    if (qmpi_is_tool(function) || !objects_range_of_library(function, &range))
+        return;
+    if (host.object_count == OBJECTS_MAX) {
+        report_once("QMPI tools are in more than %d libraries: calls from the others are taken for "
+                    "the program's",
+                    OBJECTS_MAX);
+        return;
+    }
+    host.objects[host.object_count] = range;
+    __atomic_store_n(&host.object_count, host.object_count + 1, __ATOMIC_RELEASE);
+}
+
 /* --- what tools call -------------------------------------------------------------------------- */
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -128,6 +159,11 @@ int QMPI_Get_tool_storage(struct qmpi_context context, int id, void **storage) E
 int QMPI_Context_get_storage(struct qmpi_context context, int id, void **storage) EXPORTED;
 int QMPI_Get_calling_address(struct qmpi_context context, void **address) EXPORTED;
 
+static enum stage stage(void)
+{
+    return __atomic_load_n(&host.stage, __ATOMIC_ACQUIRE);
+}
+
 static struct instance *instance_of(int id)
 {
     return id >= 1 && id <= host.count ? &host.instances[id - 1] : NULL;
@@ -135,7 +171,7 @@ static struct instance *instance_of(int id)
 
 int QMPI_Register_tool_name(const char *name, void (*init)(int tool_id))
 {
-    if (host.stage != STAGE_LOADING) {
+    if (stage() != STAGE_LOADING) {
         report_once("the QMPI tool \"%.60s\" announces itself when MPI has started: it is not used",
                     name ? name : "");
         return qmpi_error();
@@ -162,7 +198,7 @@ int QMPI_Register_function(int id, unsigned number, any_function *wrapper)
         return qmpi_error();
     }
     unsigned function = function_of(number);
-    if (host.stage != STAGE_INIT) {
+    if (__atomic_load_n(&host.in_init, __ATOMIC_RELAXED) != id) {
         report_once("the QMPI tool \"%s\" registers a function outside of its init: it has no "
                     "effect",
                     instance->tool->name);
@@ -174,6 +210,7 @@ int QMPI_Register_function(int id, unsigned number, any_function *wrapper)
         return qmpi_error();
     }
     instance->wrapper[function] = (void *)wrapper;
+    note_object((void *)wrapper);
     return 0;
 }
 
@@ -186,7 +223,7 @@ int QMPI_Get_function(int id, unsigned number, any_function **next, int *next_id
 {
     struct instance *instance = instance_of(id);
     unsigned function = function_of(number);
-    bool known = instance && function < NO_FUNCTION && host.stage == STAGE_READY;
+    bool known = instance && function < NO_FUNCTION && stage() == STAGE_READY;
     if (!next || !next_id)
         return qmpi_error();
     *next = known ? (any_function *)instance->next[function].function
@@ -282,23 +319,18 @@ static void join(enum mpi_function function)
                       .to_library = {qmpi_way_to_library(function), 0}};
 }
 
-/* A program that brings a tool of its own calls MPI as a program. */
-static void note_object(const void *wrapper)
+static void initialise(int id)
 {
-    struct object_range range;
-    if (qmpi_is_tool(wrapper) || host.object_count == QMPI_TOOLS_MAX ||
-        !objects_range_of_library(wrapper, &range))
-        return;
-    host.objects[host.object_count++] = range;
+    const struct qmpi_tool *tool = host.instances[id - 1].tool;
+    note_object((void *)tool->init);
+    __atomic_store_n(&host.in_init, id, __ATOMIC_RELAXED);
+    tool->init(id);
+    __atomic_store_n(&host.in_init, 0, __ATOMIC_RELAXED);
 }
 
-bool qmpi_is_tool(const void *address)
+bool qmpi_is_starting(void)
 {
-    for (size_t i = 0; i < host.object_count; i++) {
-        if ((uintptr_t)address >= host.objects[i].low && (uintptr_t)address < host.objects[i].high)
-            return true;
-    }
-    return false;
+    return stage() == STAGE_INIT;
 }
 
 void qmpi_start(enum trace_family family, const char *version, int argument_error)
@@ -309,11 +341,9 @@ void qmpi_start(enum trace_family family, const char *version, int argument_erro
         learn_numbers(version);
         qmpi_tools_load();
         if (make_instances()) {
-            host.stage = STAGE_INIT;
-            for (int i = 0; i < host.count; i++) {
-                note_object((void *)host.instances[i].tool->init);
-                host.instances[i].tool->init(i + 1);
-            }
+            __atomic_store_n(&host.stage, STAGE_INIT, __ATOMIC_RELEASE);
+            for (int i = 0; i < host.count; i++)
+                initialise(i + 1);
             for (unsigned function = 0; function < FUNCTION_COUNT; function++)
                 join(function);
         }

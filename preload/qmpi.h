@@ -17,6 +17,9 @@
  * family with this version text; argument_error is its MPI_ERR_ARG. Once. */
 void qmpi_start(enum trace_family family, const char *version, int argument_error);
 
+/* True while the tools' init functions run: threads that one of them waits for may call MPI. */
+bool qmpi_is_starting(void);
+
 /* True if some tool registered the function in front of the recorder or behind it; behind it. */
 bool qmpi_wants(enum mpi_function function);
 bool qmpi_wants_below(enum mpi_function function);

@@ -46,59 +46,62 @@ int qmpi_tools_announce(const char *name, void (*init)(int tool_id))
         report_once("the name of the QMPI tool \"%s\" is taken: the first one has it", name);
         return -1;
     }
-    if (tool_count == QMPI_TOOLS_MAX)
+    if (tool_count == QMPI_TOOLS_MAX) {
+        report_once("the QMPI tool \"%s\" is one more than the %d that there can be: it is not "
+                    "used",
+                    name, QMPI_TOOLS_MAX);
         return -1;
+    }
     memcpy(tools[tool_count].name, name, length + 1);
     tools[tool_count].init = init;
     __atomic_store_n(&tool_count, tool_count + 1, __ATOMIC_RELEASE);
     return 0;
 }
 
-static void set_list(const char *text, size_t length, const char *ends)
-{
-    if (length >= sizeof list) {
-        report_once("the list of QMPI tools is longer than %zu bytes: none is loaded",
-                    sizeof list - 1);
-        length = 0;
-    }
-    memcpy(list, text, length);
-    list[length] = '\0';
-    separators = ends;
-}
-
-bool qmpi_tools_asked(void)
-{
-    const char *what = identity_what();
-    size_t length = 0;
-    const char *text = what ? options_value(what, "qmpi", &length) : NULL;
-    const char *ends = "+";
-    if (!text && (text = getenv(USER_ENV_QMPI_TOOLS)) && *text)
-        length = strlen(text);
-    else if (length == 0 && (text = getenv(MPICH_ENV_QMPI_TOOLS)) && *text) {
-        length = strlen(text);
-        ends = ":"; /* as MPICH has it */
-    }
-    if (length == 0)
-        return false;
-    set_list(text, length, ends);
-    return list[0] != '\0';
-}
-
-/* Where libraries are looked for: what WHAT says, or else the user's variable. */
-static const char *path_text(char text[static OPTIONS_TEXT_MAX])
+/* The value of a word of WHAT, as it was meant; false if the word is not there. */
+static bool word_text(const char *name, char text[static OPTIONS_TEXT_MAX])
 {
     size_t left = 0, length = 0;
-    const char *own = getenv(USER_ENV_QMPI_PATH), *what = identity_what();
-    const char *value = what ? options_value(what, "qmpi-path", &left) : NULL;
+    const char *what = identity_what(), *value = what ? options_value(what, name, &left) : NULL;
     if (!value)
-        return own ? own : "";
+        return false;
     for (; left > 0 && length < OPTIONS_TEXT_MAX - 1; value++, left--) {
         if (*value == '\\' && left > 1) /* it escapes a comma or itself */
             value++, left--;
         text[length++] = *value;
     }
     text[length] = '\0';
-    return text;
+    return true;
+}
+
+static void set_list(const char *text, const char *ends)
+{
+    separators = ends;
+    if (strlen(text) < sizeof list)
+        strcpy(list, text);
+    else
+        report_once("the list of QMPI tools is longer than %zu bytes: none is loaded",
+                    sizeof list - 1);
+}
+
+bool qmpi_tools_asked(void)
+{
+    const char *users = getenv(USER_ENV_QMPI_TOOLS), *mpichs = getenv(MPICH_ENV_QMPI_TOOLS);
+    separators = "+";
+    if (!word_text("qmpi", list)) {
+        if (users && *users)
+            set_list(users, "+");
+        else if (mpichs)
+            set_list(mpichs, ":"); /* as MPICH has it */
+    }
+    return list[0] != '\0';
+}
+
+/* Where libraries are looked for: what WHAT says, or else the user's variable. */
+static const char *path_text(char text[static OPTIONS_TEXT_MAX])
+{
+    const char *users = getenv(USER_ENV_QMPI_PATH);
+    return word_text("qmpi-path", text) ? text : users ? users : "";
 }
 
 static void load(const char *file)
@@ -204,6 +207,25 @@ void qmpi_tools_load(void)
     if (own_directory(entry))
         visit_names(load_missing, entry);
     visit_names(report_missing, NULL);
+}
+
+static void no_init(int tool_id)
+{
+    (void)tool_id;
+}
+
+void qmpi_tools_spare(int (*announce)(const char *name, void (*init)(int tool_id)))
+{
+    char name[QMPI_NAME_MAX];
+    const char *names = getenv(MPICH_ENV_QMPI_TOOLS);
+    for (size_t length; names && *names; names += length + (names[length] != '\0')) {
+        length = strcspn(names, ":");
+        if (length == 0 || length >= sizeof name)
+            continue;
+        memcpy(name, names, length);
+        name[length] = '\0';
+        announce(name, no_init);
+    }
 }
 
 static void visit_tool(const char *name, size_t length, void *data)

@@ -27,6 +27,11 @@ bool qmpi_tools_asked(void);
 /* Loads the libraries in which they are looked for. A tool that is not found is told of. */
 void qmpi_tools_load(void);
 
+/* For an MPI library that hosts QMPI tools itself, and finds a list in its variable: announces to
+ * it, in place of those that announced themselves here, tools that do nothing. It would call a
+ * function of each, whether it knows one or not. */
+void qmpi_tools_spare(int (*announce)(const char *name, void (*init)(int tool_id)));
+
 /* Calls visit with each tool of the list in order, and with NULL where the recorder stands. */
 void qmpi_tools_visit(void (*visit)(const struct qmpi_tool *tool));
 

@@ -57,6 +57,24 @@ static const struct qmpi_hop *past_tools(enum mpi_function function)
     return qmpi_wants_below(function) ? qmpi_library(function) : qmpi_recorder(function);
 }
 
+/* Tools are called from here. A wrapper that ends in a jump to what it calls by name seems to be
+ * here too. */
+#define CALLING_TOOLS __attribute__((section("qmpi_calls_tools")))
+extern const char __start_qmpi_calls_tools[], __stop_qmpi_calls_tools[];
+
+static bool calls_tools(const void *address)
+{
+    return (const char *)address >= __start_qmpi_calls_tools &&
+           (const char *)address < __stop_qmpi_calls_tools;
+}
+
+/* True if a call that is not a tool's is the MPI library's. Where the recorder sees no call that it
+ * could be inside of, as in MPI_Init, it is told by who calls alone. */
+static bool is_internal(const void *caller, bool pmpi, bool outermost)
+{
+    return outermost ? objects_is_library(caller) : recorder_is_internal(caller, pmpi);
+}
+
 /* Begins a call through a head. One that is not the program's goes past all tools. */
 static __attribute__((noinline)) void begin(struct pass *pass, unsigned entry, const void *caller)
 {
@@ -64,11 +82,11 @@ static __attribute__((noinline)) void begin(struct pass *pass, unsigned entry, c
     uintptr_t context = (uintptr_t)caller | (entry % 2 ? CALLED_PMPI : UINT64_C(0));
     bool outermost = is_outermost(pass);
     pass->outer = outermost ? NULL : here.frame;
-    if (qmpi_is_tool(caller)) {
+    if (qmpi_is_tool(caller) || calls_tools(caller)) {
         direct(pass, past_tools(function), context);
         return;
     }
-    if (!outermost && recorder_is_internal(caller, entry % 2)) {
+    if (is_internal(caller, entry % 2, outermost)) {
         direct(pass, qmpi_library(function), context);
         return;
     }
@@ -103,25 +121,31 @@ static inline unsigned entry_of(enum mpi_function function, struct qmpi_context 
                                                           : ENTRY_MPI(function);
 }
 
+/* The wrapper whose turn it is, or NULL where the library's is. */
 static __attribute__((noinline)) void *hand_over(enum mpi_function function,
                                                  struct qmpi_context context)
 {
     unsigned entry = entry_of(function, context);
     if ((uintptr_t)context.storage_stack & QUIET)
         return dispatch_quiet(entry);
+    void *wrapper = dispatch_recorded(entry);
+    if (wrapper == dispatch_behind(entry))
+        return NULL;
     here.handed = (uintptr_t)context.storage_stack;
     here.entry = entry + 1;
-    return dispatch_recorded(entry);
+    return wrapper;
 }
 
-/* Wrappers take calls that return to here for the program's. */
+/* Wrappers take calls that return to here for the program's: the library is not called from here,
+ * whose functions may end in a jump to others. */
 #define HANDING_OVER __attribute__((section("qmpi_hands_over")))
 extern const char __start_qmpi_hands_over[], __stop_qmpi_hands_over[];
 
-bool qmpi_way_hands_over(const void *address)
+bool qmpi_way_passes_on(const void *address)
 {
-    return (const char *)address >= __start_qmpi_hands_over &&
-           (const char *)address < __stop_qmpi_hands_over;
+    return ((const char *)address >= __start_qmpi_hands_over &&
+            (const char *)address < __stop_qmpi_hands_over) ||
+           calls_tools(address);
 }
 
 const void *qmpi_way_caller(struct qmpi_context context)
@@ -134,11 +158,14 @@ int qmpi_way_nowhere(void)
     return qmpi_error();
 }
 
+/* After a call: it cannot be made a jump, so who is called sees that we call. */
+#define STAY(result) __asm__ volatile("" : "+r"(result))
+
 #define PLAIN(count) int (*)(WORDS_##count)
 #define TOOLS(count) int (*)(struct qmpi_context, int ALSO_WORDS_##count)
 
 #define HEAD(name, entry, count)                                                                   \
-    static int name(WORDS_##count)                                                                 \
+    static CALLING_TOOLS int name(WORDS_##count)                                                   \
     {                                                                                              \
         struct pass pass;                                                                          \
         begin(&pass, entry, __builtin_return_address(0));                                          \
@@ -151,26 +178,33 @@ int qmpi_way_nowhere(void)
 #define WAY(name, count)                                                                       \
     HEAD(head_##name, ENTRY_MPI(FUNCTION_##name), count)                                   \
     HEAD(head_P##name, ENTRY_PMPI(FUNCTION_##name), count)                                 \
-    static int below_##name(WORDS_##count)                                                     \
+    static CALLING_TOOLS int below_##name(WORDS_##count)                                           \
     {                                                                                              \
         struct pass pass;                                                                          \
         begin_below(&pass, FUNCTION_##name);                                                       \
-        return ((TOOLS(count))pass.function)(pass.context, pass.tool ALSO_PASSED_##count);         \
+        int result =                                                                               \
+            ((TOOLS(count))pass.function)(pass.context, pass.tool ALSO_PASSED_##count);            \
+        STAY(result);                                                                              \
+        return result;                                                                             \
     }                                                                                              \
-    static HANDING_OVER int recorder_##name(struct qmpi_context context,                       \
-                                                int tool ALSO_WORDS_##count)                       \
+    static __attribute__((noinline)) int library_##name(struct qmpi_context context,               \
+                                                        int tool ALSO_WORDS_##count)               \
     {                                                                                              \
         (void)tool;                                                                                \
-        void *wrapper = hand_over(FUNCTION_##name, context);                                   \
+        void *next = dispatch_behind(entry_of(FUNCTION_##name, context));                          \
+        int result = ((PLAIN(count))next)(PASSED_##count);                                         \
+        STAY(result);                                                                              \
+        return result;                                                                             \
+    }                                                                                              \
+    static HANDING_OVER int recorder_##name(struct qmpi_context context,                           \
+                                            int tool ALSO_WORDS_##count)                           \
+    {                                                                                              \
+        void *wrapper = hand_over(FUNCTION_##name, context);                                       \
+        if (!wrapper)                                                                              \
+            return library_##name(context, tool ALSO_PASSED_##count);                              \
         int result = ((PLAIN(count))wrapper)(PASSED_##count);                                      \
         here.entry = 0;                                                                            \
         return result;                                                                             \
-    }                                                                                              \
-    static int library_##name(struct qmpi_context context, int tool ALSO_WORDS_##count)        \
-    {                                                                                              \
-        (void)tool;                                                                                \
-        void *next = dispatch_behind(entry_of(FUNCTION_##name, context));                      \
-        return ((PLAIN(count))next)(PASSED_##count);                                               \
     }
 MPI_WAYS(WAY)
 #undef WAY

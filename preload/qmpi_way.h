@@ -36,8 +36,9 @@ void *qmpi_way_below(enum mpi_function function);
 void *qmpi_way_to_recorder(enum mpi_function function);
 void *qmpi_way_to_library(enum mpi_function function);
 
-/* True if address, which lies in this library, is where a program's call is handed to a wrapper. */
-bool qmpi_way_hands_over(const void *address);
+/* True if address, which lies in this library, is where a program's call is handed to a wrapper, or
+ * where tools are called. */
+bool qmpi_way_passes_on(const void *address);
 
 /* Where the program called from; NULL if the context is none. */
 const void *qmpi_way_caller(struct qmpi_context context);

@@ -224,7 +224,7 @@ bool recorder_is_internal(const void *caller, bool pmpi)
     case OBJECT_MPI:
         return true;
     case OBJECT_OWN: /* it passed a call on to a function that ends in a jump to another */
-        return !qmpi_way_hands_over(caller);
+        return !qmpi_way_passes_on(caller);
     case OBJECT_MPI_FORTRAN: /* the program called it, from inside a callback */
         return false;
     default: /* PMPI_ is how a tool that we pass calls to passes them on; programs use it as well */

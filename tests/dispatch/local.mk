@@ -29,16 +29,18 @@ standin_files = \
 	$(standin)/openmpi/libmpi.so $(standin)/openmpi/program $(standin)/openmpi/program_fixed \
 	$(standin)/openmpi/libtool.so $(standin)/openmpi/plugin.so \
 	$(standin)/openmpi/lacking/libmpi.so $(standin)/openmpi/qmpi_tool.so \
+	$(standin)/openmpi/qmpi_jumps.so $(standin)/openmpi/qmpi_apart.so \
 	$(standin)/openmpi/optional $(standin)/openmpi/optional_now \
 	$(standin)/openmpi/optional_fixed $(standin)/openmpi/optional.so \
 	$(standin)/openmpi/optional_lazy.so \
 	$(standin)/mpich/libmpich.so $(standin)/mpich/program $(standin)/mpich/program_fixed \
 	$(standin)/mpich/libtool.so $(standin)/mpich/plugin.so \
 	$(standin)/mpich/lacking/libmpich.so $(standin)/mpich/qmpi_tool.so \
+	$(standin)/mpich/qmpi_jumps.so $(standin)/mpich/qmpi_apart.so \
 	$(standin)/mpich/optional $(standin)/mpich/optional_now \
 	$(standin)/mpich/optional_fixed $(standin)/mpich/optional.so \
 	$(standin)/mpich/optional_lazy.so \
-	$(standin)/mpich/unknown/libmpich.so \
+	$(standin)/mpich/unknown/libmpich.so $(standin)/mpich/hosting/libmpich.so \
 	$(standin)/loader $(standin)/optional_alone \
 	$(standin)/stub/libserial.so $(standin)/stub/plugin.so
 check_DATA = $(standin_files)
@@ -58,6 +60,9 @@ $(standin)/mpich/lacking/libmpich.so: $(standin_library)
 		$(standin_source)/standin.c $(standin_source)/standin_exports.S
 $(standin)/mpich/unknown/libmpich.so: $(standin_library)
 	$(standin_made) $(standin_shared) -DSTANDIN_UNKNOWN -Wl,-soname,libmpich.so -o $@ \
+		$(standin_source)/standin.c $(standin_source)/standin_exports.S
+$(standin)/mpich/hosting/libmpich.so: $(standin_library)
+	$(standin_made) $(standin_shared) -DSTANDIN_QMPI -Wl,-soname,libmpich.so -o $@ \
 		$(standin_source)/standin.c $(standin_source)/standin_exports.S
 
 standin_program = $(standin_source)/program.c $(standin_source)/standin_call.S
@@ -89,9 +94,21 @@ qmpi_tool_inputs = $(standin_source)/qmpi_tool.c $(standin_source)/mpi/mpi.h $(s
 qmpi_tool_cc = $(standin_shared) -Wno-unused-const-variable -I$(standin_source)/mpi -Ipreload
 $(standin)/openmpi/qmpi_tool.so: $(qmpi_tool_inputs) $(standin)/openmpi/libmpi.so
 	$(standin_made) $(qmpi_tool_cc) -DSTANDIN_OPENMPI -o $@ $(standin_source)/qmpi_tool.c \
-		$(openmpi_link) -ldl
+		$(openmpi_link) -ldl -lpthread
 $(standin)/mpich/qmpi_tool.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
-	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_tool.c $(mpich_link) -ldl
+	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_tool.c $(mpich_link) -ldl -lpthread
+# The same with wrappers that end in jumps.
+$(standin)/openmpi/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/openmpi/libmpi.so
+	$(standin_made) $(qmpi_tool_cc) -O2 -foptimize-sibling-calls -DSTANDIN_OPENMPI -o $@ \
+		$(standin_source)/qmpi_tool.c $(openmpi_link) -ldl -lpthread
+$(standin)/mpich/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
+	$(standin_made) $(qmpi_tool_cc) -O2 -foptimize-sibling-calls -o $@ \
+		$(standin_source)/qmpi_tool.c $(mpich_link) -ldl -lpthread
+$(standin)/openmpi/qmpi_apart.so: $(standin_source)/qmpi_apart.c $(standin)/openmpi/libmpi.so
+	$(standin_made) $(qmpi_tool_cc) -DSTANDIN_OPENMPI -o $@ $(standin_source)/qmpi_apart.c \
+		$(openmpi_link)
+$(standin)/mpich/qmpi_apart.so: $(standin_source)/qmpi_apart.c $(standin)/mpich/libmpich.so
+	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_apart.c $(mpich_link)
 
 # Weak references, in each kind of program and of plugin. -fPIC: code at a fixed address would take
 # what it was linked with for granted.
@@ -146,7 +163,7 @@ EXTRA_DIST += $(dispatch_tests) tests/dispatch/tap.sh tests/dispatch/dispatch.sh
 	tests/dispatch/plugin.c tests/dispatch/loader.c tests/dispatch/stub.c \
 	tests/dispatch/optional.c tests/dispatch/optional.h tests/dispatch/optional_program.c \
 	tests/dispatch/throws.cc tests/dispatch/qmpi.sh tests/dispatch/qmpi_tool.c \
-	tests/dispatch/mpi/mpi.h
+	tests/dispatch/qmpi_apart.c tests/dispatch/mpi/mpi.h
 
 # C++ is tried where there is a compiler for it: configure asks for none, make knows its name.
 if !PRELOAD_ONLY

@@ -272,6 +272,28 @@ static void internal(void)
     printf("barrier 14\nsend 3\n");
 }
 
+/* It begins with messages of its own, too. */
+static void starting(void)
+{
+    standin_state()->internal = 1;
+    init();
+    standin_state()->internal = 0;
+    send_some(3);
+    finalize();
+    printf("send 3\n");
+}
+
+/* A function of the library that ends in a jump to another one. */
+static void jumping(void)
+{
+    int count;
+    init();
+    standin_state()->internal = 1;
+    for (int i = 0; i < 5; i++)
+        MPI_Get_elements(NULL, MPI_INT, &count);
+    finalize();
+}
+
 static void send_from_callback(void)
 {
     send_some(2);
@@ -693,6 +715,7 @@ static const struct {
     {"polls", polls},         {"failures", failures},
     {"control", control},     {"state", state},
     {"closes_all", closes_all}, {"once", once},
+    {"starting", starting},   {"jumping", jumping},
 };
 
 int main(int argc, char **argv)

@@ -9,9 +9,15 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sp-qmpi-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tools"
 cp "$programs/qmpi_tool.so" "$work/tools/all.so"
-for name in mpich first second nothing wrong alien astray late silent plain asking; do
+# The same with wrappers that end in jumps.
+mkdir "$work/jumps"
+cp "$programs/qmpi_jumps.so" "$work/jumps/all.so"
+for name in mpich first second nothing wrong alien astray late silent plain asking after apart \
+    early meddling com,ma; do
     ln -s all.so "$work/tools/$name.so" # one file is loaded once
+    ln -s all.so "$work/jumps/$name.so"
 done
+kind=tools
 run_number=0
 
 # tools LIST [NAME=VALUE]... PROGRAM [ARGUMENT]...: profiled, with these tools
@@ -21,7 +27,7 @@ tools() {
     run_number=$((run_number + 1))
     directory=$work/run-$run_number
     output=$(run LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$directory" \
-        SCOPE_PROFILE_QMPI_TOOLS="$list" SCOPE_PROFILE_QMPI_PATH="$work/tools" "$@" \
+        SCOPE_PROFILE_QMPI_TOOLS="$list" SCOPE_PROFILE_QMPI_PATH="$work/$kind" "$@" \
         2>"$work/messages")
     status=$?
     messages=$(<"$work/messages")
@@ -105,9 +111,13 @@ internal 3 0
 recursion 0 10
 longjmp 6001 6003
 plain 20 0
+starting 3 0
 threads 400001 0
 END
 done
+tools all "$programs/program" jumping
+is "$status$messages$output" "0all 1: 7 calls, 0 sends, 0 allreduces" \
+    "what a function of the library jumps to is no call of the program"
 tools first LD_PRELOAD="$preload:$programs/libtool.so" "$programs/program" callback
 is "$(grep : <<<"$output" | sort)" "first 1: 0 calls, 15 sends, 6 allreduces
 tool: 10 sends, 6 allreduces" "a PMPI tool behind us sees what it would see, and so does ours"
@@ -149,6 +159,53 @@ tools first "$programs/program" control
 is "$status$messages" 0 "tools do not mind MPI_Pcontrol"
 is "$(counts)" "$(grep -v calls <<<"$output")" "and recording pauses as without them"
 
+tools "" SCOPE_PROFILE_WHAT="mpi-calls,qmpi=first+com\\,ma" "$programs/program" once
+is "$status$messages$output" "0send 1
+nothing 2: 0 calls, 0 sends, 0 allreduces
+first 1: 0 calls, 1 sends, 0 allreduces" "a name may have what WHAT escapes"
+if [[ $family == mpich ]]; then
+    hosting=LD_LIBRARY_PATH=$programs/hosting
+    tools "" "$hosting" MPIR_CVAR_QMPI_TOOL_LIST=second:first "$programs/program" once
+    said "send 1
+first 2: 0 calls, 1 sends, 0 allreduces
+second 1: 0 calls, 1 sends, 0 allreduces" "an MPI library that would host tools itself"
+    recorded "send 1" "an MPI library that would host tools itself"
+    tools second "$hosting" MPIR_CVAR_QMPI_TOOL_LIST=unheard-of "$programs/program" once
+    said "send 1
+second 1: 0 calls, 1 sends, 0 allreduces" "and that finds unknown ones in its own list"
+    output=$(run LD_PRELOAD="$preload:$work/tools/all.so" "$hosting" \
+        MPIR_CVAR_QMPI_TOOL_LIST=first "$programs/program" once 2>&1)
+    is "$?$output" "0send 1" "and where nothing is recorded"
+fi
+
+# --- wrappers that end in jumps -------------------------------------------------------------------
+# jumps LIST SCENARIO COUNTS PROFILE: the same from tools whose wrappers end in jumps, and in calls
+jumps() {
+    for kind in tools jumps; do
+        tools "$1" "$programs/program" "$2"
+        is "$status$messages$(grep calls <<<"$output")" "0$3" "$kind, $1, $2: seen once each"
+        is "$(counts)" "$4" "$kind, $1, $2: recorded once each"
+    done
+    kind=tools
+}
+for list in first scope+first; do
+    jumps "$list" callback "first 1: 0 calls, 15 sends, 6 allreduces" "allreduce 6
+send 15"
+done
+for list in plain scope+plain; do
+    jumps "$list" plain "plain 1: 0 calls, 20 sends, 0 allreduces" "barrier 20
+send 20"
+done
+for list in after scope+after; do
+    jumps "$list" plain "after 1: 0 calls, 20 sends, 0 allreduces" "barrier 20
+send 20"
+done
+jumps after+all plain "all 2: 22 calls, 0 sends, 0 allreduces
+after 1: 0 calls, 20 sends, 0 allreduces" "barrier 20
+send 20"
+jumps scope+first internal "first 1: 0 calls, 3 sends, 0 allreduces" "barrier 14
+send 3"
+
 # --- what goes wrong ------------------------------------------------------------------------------
 # wrong LIST OUTPUT MESSAGE NAME: the program ends well, and one line may say why
 wrong() {
@@ -161,6 +218,10 @@ wrong() {
         is "$messages" "" "$4: in silence"
     fi
 }
+tools apart+all QMPI_TOOL_APART="$programs/qmpi_apart.so" "$programs/program" plain
+is "$status$messages$output" "0send 20
+all 2: 22 calls, 0 sends, 0 allreduces
+apart 1: 0 calls, 0 sends, 0 allreduces" "a wrapper in another library calls as the tool"
 nobody='no library in SCOPE_PROFILE_QMPI_PATH announces it'
 wrong unheard-of "send 20" "there is no QMPI tool \"unheard-of\": $nobody" \
     "an unknown name"
@@ -194,6 +255,18 @@ a tool after init: refused
 send 20
 late 1: 0 calls, 20 sends, 0 allreduces" \
     'the QMPI tool "late" registers a function outside of its init: it has no effect' "too late"
+wrong meddling+meddling "a function for another instance: refused
+send 20
+meddling 2: 0 calls, 0 sends, 0 allreduces
+meddling 1: 0 calls, 0 sends, 0 allreduces" \
+    'the QMPI tool "meddling" registers a function outside of its init: it has no effect' \
+    "an instance that registers for another"
+wrong early "what to call before all is known: refused
+calling it: refused
+MPI: taken
+MPI again: taken
+send 20
+early 1: 0 calls, 20 sends, 0 allreduces" "" "a thread that is too early"
 wrong astray "send 20
 astray 1: 0 calls, 0 sends, 0 allreduces" "" "what follows an id of nobody's"
 is "$(counts)" "" "there is nothing that could be called"
@@ -215,6 +288,12 @@ no name: refused
 no function: refused
 send 20
 first 1: 0 calls, 20 sends, 0 allreduces" "names that cannot be"
+tools first QMPI_TOOL_MANY=1 "$programs/program" plain
+has "$status$output" "0many-47: refused
+send 20
+first 1: 0 calls, 20 sends, 0 allreduces" "more tools announced than there is room for"
+has "$messages" 'the QMPI tool "many-47" is one more than the 64 that there can be: it is not used' \
+    "and are told of"
 tools first SCOPE_PROFILE_QMPI_PATH=.:relative "$programs/program" plain
 is "$status$output" "0send 20" "a path that is not absolute: the program runs"
 has "$messages" 'SCOPE_PROFILE_QMPI_PATH: "." is no absolute path: nothing is loaded from there' \

@@ -7,11 +7,13 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scope_qmpi.h"
@@ -233,6 +235,40 @@ static void alien_init(int id)
     say("a place that is NULL", QMPI_Get_function(id, MPI_SEND_T, NULL, NULL));
 }
 
+/* Registers a function for an instance whose init is over. */
+static void meddling_init(int id)
+{
+    begin("meddling", id);
+    if (id > 1)
+        say("a function for another instance",
+            QMPI_Register_function(id - 1, MPI_SEND_T, (void (*)(void))count_send));
+}
+
+/* Waits for a thread that is too early in all it asks for, and calls MPI. */
+static void *be_early(void *unused)
+{
+    void (*next)(void) = NULL;
+    int next_id, yes = 0;
+    QMPI_Context none = {NULL};
+    say("what to call before all is known", QMPI_Get_function(1, MPI_SEND_T, &next, &next_id));
+    say("calling it", ((QMPI_Send_t *)next)(none, next_id, NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD));
+    say("MPI", MPI_Comm_test_inter(MPI_COMM_WORLD, &yes));
+    say("MPI again", MPI_Send(NULL, 0, MPI_INT, 1, 5, MPI_COMM_WORLD));
+    return unused;
+}
+
+static void early_init(int id)
+{
+    pthread_t thread;
+    struct timespec limit;
+    two_functions("early", id);
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 60; /* where both wait for each other */
+    if (pthread_create(&thread, NULL, be_early, NULL) != 0 ||
+        pthread_timedjoin_np(thread, NULL, &limit) != 0)
+        abort();
+}
+
 /* Asks for what follows another's id: there is nothing. */
 static int astray_send(QMPI_Context context, int id, const void *buf, int count,
                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -303,6 +339,30 @@ static void plain_init(int id)
     QMPI_Register_function(id, MPI_SEND_T, (void (*)(void))plain_send);
 }
 
+/* Calls MPI by its plain name when all is done, for which a jump will do. */
+static int after_send(QMPI_Context context, int id, const void *buf, int count,
+                      MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    count_send(context, id, buf, count, datatype, dest, tag, comm);
+    return MPI_Barrier(comm);
+}
+
+static void after_init(int id)
+{
+    begin("after", id);
+    QMPI_Register_function(id, MPI_SEND_T, (void (*)(void))after_send);
+}
+
+/* Has a wrapper in another library. */
+static void apart_init(int id)
+{
+    void *library = dlopen(getenv("QMPI_TOOL_APART"), RTLD_NOW | RTLD_LOCAL);
+    void (*wrapper)(void);
+    begin("apart", id);
+    *(void **)&wrapper = library ? dlsym(library, "apart_send") : NULL;
+    QMPI_Register_function(id, MPI_SEND_T, wrapper);
+}
+
 /* Asks, in its wrapper, for a function that the program does not call, through QMPI. */
 static int asking_send(QMPI_Context context, int id, const void *buf, int count,
                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -333,7 +393,9 @@ __attribute__((constructor)) static void announce(void)
                  {"first", first_init},   {"second", second_init},   {"nothing", nothing_init},
                  {"wrong", wrong_init},   {"alien", alien_init},     {"astray", astray_init},
                  {"late", late_init},     {"silent", silent_init},   {"plain", plain_init},
-                 {"asking", asking_init}};
+                 {"asking", asking_init}, {"after", after_init},     {"apart", apart_init},
+                 {"early", early_init},   {"meddling", meddling_init},
+                 {"com,ma", nothing_init}};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         if (QMPI_Register_tool_name(tools[i].name, tools[i].init) != MPI_SUCCESS)
             abort();
@@ -344,6 +406,19 @@ __attribute__((constructor)) static void announce(void)
         say("no name", QMPI_Register_tool_name("", second_init));
         say("no function", QMPI_Register_tool_name("more", NULL));
     }
+}
+
+/* As many tools as there can be, and one more. */
+__attribute__((constructor)) static void announce_many(void)
+{
+    char name[16];
+    int taken = 0;
+    if (!getenv("QMPI_TOOL_MANY"))
+        return;
+    do
+        snprintf(name, sizeof name, "many-%d", ++taken);
+    while (taken < 1000 && QMPI_Register_tool_name(name, nothing_init) == MPI_SUCCESS);
+    say(name, QMPI_Register_tool_name(name, nothing_init));
 }
 
 __attribute__((destructor)) static void end(void)

@@ -174,7 +174,81 @@ REFUSED(PMPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *in, int *out, int 
 REFUSED(PMPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *count))
 REFUSED(PMPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 
+/* --- QMPI ------------------------------------------------------------------------------------- */
+
+#ifdef STANDIN_QMPI
+/* As MPICH does where it was built so: the tools that the variable lists are called when MPI
+ * starts, whether they announced themselves or not. */
+int QMPI_Register_tool_name(const char *name, void (*init)(int id));
+int QMPI_Register_function(int id, int number, void (*wrapper)(void));
+
+enum { TOOLS = 8 };
+static void (*tools[TOOLS])(int id);
+
+static void visit_tools(void visit(int number, const char *name, void *data), void *data)
+{
+    char names[256];
+    snprintf(names, sizeof names, "%s", getenv("MPIR_CVAR_QMPI_TOOL_LIST"));
+    int number = 0;
+    for (char *rest = names, *name; (name = strsep(&rest, ":")) && number < TOOLS;)
+        visit(number++, name, data);
+}
+
+struct announced {
+    const char *name;
+    void (*init)(int id);
+};
+
+static void take_tool(int number, const char *name, void *data)
+{
+    const struct announced *announced = data;
+    if (strcmp(name, announced->name) == 0)
+        tools[number] = announced->init;
+}
+
+int QMPI_Register_tool_name(const char *name, void (*init)(int id))
+{
+    struct announced announced = {name, init};
+    visit_tools(take_tool, &announced);
+    return MPI_SUCCESS;
+}
+
+int QMPI_Register_function(int id, int number, void (*wrapper)(void))
+{
+    (void)number, (void)wrapper;
+    printf("the library hosts tool %d\n", id);
+    return MPI_SUCCESS;
+}
+
+static void start_tool(int number, const char *name, void *data)
+{
+    (void)name, (void)data;
+    tools[number](number + 1);
+}
+
+static void start_tools(void)
+{
+    if (getenv("MPIR_CVAR_QMPI_TOOL_LIST"))
+        visit_tools(start_tool, NULL);
+}
+#else
+static void start_tools(void)
+{
+}
+#endif
+
 /* --- functions that do something -------------------------------------------------------------- */
+
+static int do_init(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    start_tools();
+    if (standin.internal) {
+        MPI_Send(NULL, 0, MPI_INT, 1, 7, MPI_COMM_WORLD);
+        PMPI_Send(NULL, 0, MPI_INT, 1, 7, MPI_COMM_WORLD);
+    }
+    return MPI_SUCCESS;
+}
 
 static int do_init_thread(int *argc, char ***argv, int required, int *provided)
 {
@@ -282,7 +356,16 @@ static int do_barrier(MPI_Comm comm)
     return standin.result;
 }
 
+/* Ends in a jump to another exported function, as a new name for an old one's work is made. */
+static __attribute__((optimize("O2", "optimize-sibling-calls"))) int
+do_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    return standin.internal ? MPI_Get_count(status, datatype, count) : standin.result;
+}
+
 static void *const meanings[FUNCTION_COUNT] = {
+    [FUNCTION_MPI_Init] = (void *)do_init,
+    [FUNCTION_MPI_Get_elements] = (void *)do_get_elements,
     [FUNCTION_MPI_Init_thread] = (void *)do_init_thread,
     [FUNCTION_MPI_Abort] = (void *)do_abort,
     [FUNCTION_MPI_Recv] = (void *)do_recv,

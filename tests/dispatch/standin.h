@@ -85,7 +85,7 @@ struct standin {
     uint64_t calls[2 * FUNCTION_COUNT]; /* by function and name: MPI_, PMPI_ */
     int result, error_number;           /* what functions without a meaning return, and set */
     int found;                          /* what MPI_Iprobe and MPI_Test tell */
-    int internal;                       /* MPI_Barrier calls MPI_Send and PMPI_Recv */
+    int internal;                       /* some functions call others, as real ones do */
     void (*callback)(void);             /* MPI_Allreduce calls it */
 };
 

@@ -51,7 +51,7 @@ bool dispatch_is_behind(const void *address)
     return false;
 }
 
-bool qmpi_way_hands_over(const void *address)
+bool qmpi_way_passes_on(const void *address)
 {
     (void)address;
     return false;

@@ -6,6 +6,7 @@
 #include "tests/dispatch/standin.h"
 
 #define MPI_VERSION 4
+#define MPI_ABI_VERSION 1 /* the library may have the standard ABI as well */
 #ifdef STANDIN_OPENMPI
 #define OPEN_MPI 1
 #else
