@@ -43,7 +43,7 @@ static enum object_class classify(const char *path)
 {
     static const char *const own[] = {"libmpi.so", "libmpich.so",   "libmpi_abi.so", "libpmpi.so",
                                       "mca_",      "libmca_common", "libopen-pal",   "libopen-rte",
-                                      "libromio",  "libpmix.so",    "libmpi_c"};
+                                      "libromio",  "libpmix.so",    "libmpi_cray.so"};
     const char *name = base_name(path);
     if (begins(name, "libmpi") && (strstr(name, "fort") || strstr(name, "mpifh") ||
                                    strstr(name, "usempi") || strstr(name, "f08")))

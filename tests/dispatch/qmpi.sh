@@ -155,6 +155,11 @@ is "$status$messages$output" 0 "a program without MPI loads none"
 tools first "$top_builddir/tests/dispatch/loader" "$programs/plugin.so"
 is "$status$messages$output" "0send 25
 first 1: 0 calls, 25 sends, 0 allreduces" "an MPI library that was opened later is served"
+# C++ bindings call MPI for the program.
+cp "$programs/plugin.so" "$work/libmpi_cxx.so"
+tools first "$top_builddir/tests/dispatch/loader" "$work/libmpi_cxx.so"
+is "$status$messages$output" "0send 25
+first 1: 0 calls, 25 sends, 0 allreduces" "what a layer for another language calls is the program's"
 tools first "$programs/program" control
 is "$status$messages" 0 "tools do not mind MPI_Pcontrol"
 is "$(counts)" "$(grep -v calls <<<"$output")" "and recording pauses as without them"
