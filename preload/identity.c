@@ -374,15 +374,21 @@ static void publish_job(int run, const struct trace_header *header)
     pages_give(buffer, JOB_TEXT_SIZE);
 }
 
-/* The counters that were asked for go beside the trace. */
-static void attach_likwid(int world, const char *directory, uint32_t rank)
+const char *identity_counters(void)
 {
-    char path[PATH_MAX];
     size_t length;
     const char *record = in_asking_step() ? variable(STEP_ENV_LIKWID) : NULL;
     if (!record && options_value(identity_what(), "likwid", &length))
         record = LIKWID_RECORD_FIRST "\t" LIKWID_RECORD_REASON
                                      "=counters are read in tasks of srun alone\t";
+    return record;
+}
+
+/* The counters that were asked for go beside the trace. */
+static void attach_likwid(int world, const char *directory, uint32_t rank)
+{
+    char path[PATH_MAX];
+    const char *record = identity_counters();
     if (record && snprintf(path, sizeof path, "%s/%s", run_directory(), directory) <
                       (int)sizeof path)
         likwid_attach(world, path, rank, record);

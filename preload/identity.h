@@ -17,6 +17,10 @@ bool identity_wanted(void);
 /* WHAT, as the user gave it; NULL if it was not handed to this process. */
 const char *identity_what(void);
 
+/* What LIKWID is to count in this process, or why it counts nothing (likwid_record.h, with tabs
+ * between lines); NULL if nothing was asked for. */
+const char *identity_counters(void);
+
 /* Which rank of how many the launcher started this process as, from its variables; 0 of 1 if it has
  * none. For programs that have no MPI_COMM_WORLD to ask. */
 void identity_launched(uint32_t *rank, uint32_t *size);

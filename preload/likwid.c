@@ -6,12 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/identity.h"
+#include "preload/likwid_regions.h"
 #include "schema/likwid_record.h"
+#include "schema/options.h"
+
+static char markers[PATH_MAX]; /* where they go; "": nothing is counted */
 
 /* Each tab becomes the end of a line. Returns -1 if not all of it could be written. */
 static int write_record(int fd, const char *record)
@@ -35,8 +41,14 @@ static int write_record(int fd, const char *record)
 
 void likwid_attach(int world, const char *path, uint32_t rank, const char *record)
 {
-    char name[32], markers[PATH_MAX];
+    char name[32], reason[LIKWID_COUNT_REASON];
+    char instead[sizeof reason + 64];
     const char *now = getenv("LIKWID_FILEPATH");
+    if (!likwid_regions_await(reason)) {
+        snprintf(instead, sizeof instead,
+                 LIKWID_RECORD_FIRST "\t" LIKWID_RECORD_REASON "=%s\t", reason);
+        record = instead;
+    }
     snprintf(name, sizeof name, "rank-%06u" LIKWID_RECORD_SUFFIX, rank);
     int fd = openat(world, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     int status = fd < 0 ? -1 : write_record(fd, record);
@@ -45,8 +57,32 @@ void likwid_attach(int world, const char *path, uint32_t rank, const char *recor
     int length = snprintf(markers, sizeof markers, "%s/rank-%06u" LIKWID_MARKER_SUFFIX, path, rank);
     if (status < 0 && fd >= 0)
         unlinkat(world, name, 0);
+    bool is_named = status == 0 && length > 0 && (size_t)length < sizeof markers;
+    if (!is_named)
+        *markers = '\0';
     /* Another value is not ours to change. liblikwid reads it when it closes its markers. */
-    if (status == 0 && now && strcmp(now, LIKWID_RECORD_NOWHERE) == 0 && length > 0 &&
-        (size_t)length < sizeof markers)
+    if (is_named && now && strcmp(now, LIKWID_RECORD_NOWHERE) == 0)
         setenv("LIKWID_FILEPATH", markers, 1);
+}
+
+/* The record, which lies beside the markers, gets a line more. */
+static void note_loss(const char *reason)
+{
+    char name[sizeof markers + sizeof LIKWID_RECORD_SUFFIX];
+    size_t length = strlen(markers) - strlen(LIKWID_MARKER_SUFFIX);
+    snprintf(name, sizeof name, "%.*s" LIKWID_RECORD_SUFFIX, (int)length, markers);
+    int fd = open(name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    snprintf(name, sizeof name, LIKWID_RECORD_REASON "=%s\t", reason);
+    write_record(fd, name);
+    close(fd);
+}
+
+void likwid_begin(uint64_t ticks, uint64_t second)
+{
+    size_t length;
+    if (*markers)
+        likwid_regions_begin(markers, options_value(identity_what(), "likwid-mpi", &length), ticks,
+                             second, note_loss);
 }

@@ -11,4 +11,8 @@
  * counters alone. */
 void likwid_attach(int world, const char *path, uint32_t rank, const char *record);
 
+/* Begins to count in a program that has no markers of its own, where that was prepared. MPI is up,
+ * it is ticks, of which a second has so many. */
+void likwid_begin(uint64_t ticks, uint64_t second);
+
 #endif

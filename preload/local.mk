@@ -48,6 +48,8 @@ libscope_preload_la_SOURCES = \
 	preload/identity.c preload/identity.h \
 	preload/image.c preload/image.h \
 	preload/likwid.c preload/likwid.h \
+	preload/likwid_helper.c preload/likwid_helper.h \
+	preload/likwid_regions.c preload/likwid_regions.h \
 	preload/memo.h \
 	preload/mpirun_run.c preload/mpirun_run.h \
 	preload/objects.c preload/objects.h \
@@ -72,6 +74,8 @@ libscope_preload_la_SOURCES = \
 # guard lives in the loader, which would then be needed beside libc.
 libscope_preload_la_CFLAGS = $(AM_CFLAGS) -O2 -fvisibility=hidden -ftls-model=initial-exec \
 	-fexceptions -fno-tree-vectorize -ffunction-sections -fno-stack-protector -D_FORTIFY_SOURCE=2
+libscope_preload_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSP_LIKWID_COUNT_PATH='"$(pkglibexecdir)/sp-likwid-count"'
 libscope_preload_la_CCASFLAGS = $(AM_CPPFLAGS)
 # separate-code: exports.c writes to the symbol table, which must not lie among code.
 libscope_preload_la_LDFLAGS = -module -avoid-version -Wl,-z,relro -Wl,-z,defs \

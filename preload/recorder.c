@@ -11,6 +11,7 @@
 #include "preload/dispatch.h"
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
+#include "preload/likwid.h"
 #include "preload/objects.h"
 #include "preload/pages.h"
 #include "preload/qmpi_way.h"
@@ -83,6 +84,7 @@ bool recorder_prepare(struct trace_sync *before)
         return false;
     int error = errno;
     clock_choose();
+    likwid_regions_prepare(identity_counters());
     clock_read(before);
     errno = error;
     return true;
@@ -100,6 +102,7 @@ void recorder_sessions_over(uint64_t ticks)
 
 void recorder_cancel(void)
 {
+    likwid_regions_drop();
     __atomic_store_n(&recorder.state, STATE_IDLE, __ATOMIC_RELEASE);
 }
 
@@ -110,6 +113,7 @@ static void forked(void)
     if (recorder.state == STATE_ON)
         trace_writer_forked(&recorder.writer, thread ? &thread->stream : NULL);
     request_forked();
+    likwid_regions_drop();
     recorder.state = STATE_OVER;
     recorder_thread = NULL;
 }
@@ -146,6 +150,7 @@ __attribute__((destructor)) static void end_at_exit(void)
 {
     if (!recorder_is_open())
         return;
+    likwid_regions_end();
     if (recorder.sessions_over) {
         recorder_finalising(recorder.sessions_over);
         recorder_close();
@@ -316,6 +321,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     clock_read(&now);
     if (identity_create_trace(&recorder.writer, world, before, clock_read, &err) < 0) {
         __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
+        likwid_regions_drop();
         report_once("%s: the program runs without profiling", err.text);
         errno = error;
         return;
@@ -341,6 +347,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
         trace_writer_initialised(&recorder.writer, now.ticks);
         if (world->paused)
             trace_stream_pause(&thread->stream, true, now.ticks);
+        likwid_begin(now.ticks, recorder.sync_ticks);
     }
     errno = error;
 }
@@ -357,6 +364,8 @@ static bool is_outermost(const struct recorder_thread *thread, const void *frame
 static void write_left(struct recorder_thread *thread)
 {
     const struct trace_slot *slot = thread->stream.slot;
+    if (likwid_regions_mpi)
+        likwid_regions_leave(&thread->counted_cpu);
     if (slot->signature == 0)
         return;
     trace_stream_failed(&thread->stream, TRACE_FAILED_LEFT);
@@ -382,6 +391,8 @@ bool call_enter(struct call *call, const void *caller, bool pmpi)
 static void begin(struct call *call, uint32_t signature)
 {
     struct trace_slot *slot = call->thread->stream.slot;
+    if (likwid_regions_mpi && !call->outer)
+        likwid_regions_enter(&call->thread->counted_cpu);
     call->signature = signature;
     call->outer_signature = call->outer ? slot->signature : 0;
     call->outer_start = call->outer ? slot->start : 0;
@@ -404,6 +415,7 @@ void call_relabel(struct call *call, const struct trace_signature *signature)
 void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
 {
     int error = errno;
+    likwid_regions_look(ticks);
     thread->next_sync = ticks + recorder.sync_ticks;
     trace_stream_sync(&thread->stream);
     errno = error;
@@ -411,6 +423,8 @@ void recorder_sync(struct recorder_thread *thread, uint64_t ticks)
 
 void call_drop(struct call *call)
 {
+    if (likwid_regions_mpi && !call->outer)
+        likwid_regions_leave(&call->thread->counted_cpu);
     if (call->outer)
         trace_slot_show(call->thread->stream.slot, call->outer_signature, call->outer_start);
     else
@@ -598,6 +612,7 @@ void recorder_poll(struct recorder_thread *thread, uint32_t signature, const voi
     if (__builtin_expect(end >= thread->next_sync, 0)) {
         /* A record of it would end the run. */
         int error = errno;
+        likwid_regions_look(end);
         thread->next_sync = end + recorder.sync_ticks;
         trace_stream_sync_state(&thread->stream);
         errno = error;

@@ -15,6 +15,7 @@
 
 #include "preload/clock.h"
 #include "preload/communicator.h"
+#include "preload/likwid_regions.h"
 #include "preload/memo.h"
 #include "preload/mpi_names.h"
 #include "preload/signature_table.h"
@@ -48,6 +49,7 @@ struct recorder_thread {
     struct trace_stream stream;
     const void *frame;  /* where on the stack the running call is, never followed; NULL outside */
     uint64_t next_sync; /* ticks at which a sync point is due */
+    int32_t counted_cpu; /* of LIKWID's region of MPI calls, while it is in it: see there */
     const void *run_outer;  /* the call that the run of polls at the stream's end is nested in */
     uint32_t run_signature; /* id of what its polls have in common */
     uint64_t run_start;     /* ticks */
@@ -178,12 +180,12 @@ static inline void call_leave(struct call *call)
 }
 
 /* Lets the next call with these words, all that tells its signature, go the short way, which reads
- * the counter: where that is not the clock, all calls go the long way. */
+ * the counter: where that is not the clock, or LIKWID is told of each, all calls go the long way. */
 static inline void call_remember(const struct call *call, const uint64_t *word, size_t count,
                                  uint32_t origin)
 {
     struct memo *memo = memo_at(call->thread->memos, word, count);
-    if (!clock_is_counter())
+    if (!clock_is_counter() || likwid_regions_mpi)
         return;
     for (size_t i = 0; i < count; i++)
         memo->word[i] = word[i];

@@ -1109,6 +1109,7 @@ static int special_MPI_Finalize(int (*next)(void), const void *caller, bool pmpi
     struct call call;
     if (!call_enter(&call, caller, pmpi))
         return next();
+    likwid_regions_end();
     bool recorded = begin(&call, FUNCTION_MPI_Finalize);
     recorder_finalising(call.start);
     int result = next();
@@ -1136,6 +1137,7 @@ static int special_MPI_Abort(MPI_Comm comm, int errorcode, int (*next)(MPI_Comm,
         call_leave(&call);
     }
     recorder_flush(thread);
+    likwid_regions_end();
     return next(comm, errorcode);
 }
 

@@ -11,7 +11,7 @@ libtrace_la_SOURCES = \
 	schema/job_end.c schema/job_end.h \
 	schema/job_record.c schema/job_record.h \
 	schema/ld_preload.c schema/ld_preload.h \
-	schema/likwid_record.h \
+	schema/likwid_count.h schema/likwid_record.h \
 	schema/lock.h \
 	schema/mpi_kind.c schema/mpi_kind.h \
 	schema/node_marker.c schema/node_marker.h \

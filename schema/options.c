@@ -11,7 +11,7 @@
 #define WORDS                                                                                      \
     "the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "            \
     "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "         \
-    "likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
+    "likwid-mpi=yes, likwid-pin=yes, likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
 #define KINDS                                                                                      \
     "the kinds are: point-to-point, collective, wait, poll, one-sided, io, communicator, "         \
     "topology, other; or mpi-calls=all"
@@ -47,8 +47,12 @@ const char options_help[] =
     "  max-file=SIZE   those of the profile file: a larger one would get statistics only, and\n"
     "               the traces stay; default: any size\n"
     "  likwid=EVENTS   hardware counters, in the regions that the program's own LIKWID markers\n"
-    "               mark: a group (likwid-perfctr -a lists them), or EVENT:COUNTER+EVENT:COUNTER;\n"
+    "               mark, else in one: app, from MPI_Init to MPI_Finalize. A group\n"
+    "               (likwid-perfctr -a lists them), or EVENT:COUNTER+EVENT:COUNTER;\n"
     "               several, joined by |, for programs that switch between them\n"
+    "  likwid-mpi=yes  a program without markers gets a region mpi, too: inside the calls that\n"
+    "               are recorded; each then takes much longer\n"
+    "  likwid-pin=yes  LIKWID pins each thread that it counts in to a CPU of its own\n"
     "  likwid-shared=yes  read them also where tasks share CPUs, and with them the counters\n"
     "  qmpi=TOOL+TOOL  load these QMPI tools, the first one nearest to the program; scope stands\n"
     "               for what records the calls, which else comes last: see qmpi(7)\n"
@@ -106,6 +110,8 @@ enum given {
     GIVEN_SHARED = 2048,
     GIVEN_QMPI = 4096,
     GIVEN_QMPI_PATH = 8192,
+    GIVEN_COUNT_MPI = 16384,
+    GIVEN_PIN = 32768,
 };
 
 static int set_out(struct options *options, const char *directory, struct error *err)
@@ -193,10 +199,27 @@ static int check_likwid(struct options *options, const char *events, struct erro
                           "EVENT:COUNTER+EVENT:COUNTER", show(events).text);
 }
 
+static int check_yes(const char *word, const char *value, struct error *err)
+{
+    return strcmp(value, "yes") == 0 ? 0 : unknown_value(word, value, err);
+}
+
 static int check_shared(struct options *options, const char *value, struct error *err)
 {
     (void)options;
-    return strcmp(value, "yes") == 0 ? 0 : unknown_value("likwid-shared", value, err);
+    return check_yes("likwid-shared", value, err);
+}
+
+static int check_count_mpi(struct options *options, const char *value, struct error *err)
+{
+    (void)options;
+    return check_yes("likwid-mpi", value, err);
+}
+
+static int check_pin(struct options *options, const char *value, struct error *err)
+{
+    (void)options;
+    return check_yes("likwid-pin", value, err);
 }
 
 /* Names joined by '+'; they are parts of file names. */
@@ -244,6 +267,8 @@ static const struct word {
     {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_size, "10G"},
     {"max-trace", GIVEN_TRACE, check_size, "100M"}, {"max-file", GIVEN_FILE, check_size, "4G"},
     {"likwid", GIVEN_LIKWID, check_likwid, "MEM_DP"},
+    {"likwid-mpi", GIVEN_COUNT_MPI, check_count_mpi, "yes"},
+    {"likwid-pin", GIVEN_PIN, check_pin, "yes"},
     {"likwid-shared", GIVEN_SHARED, check_shared, "yes"},
     {"qmpi", GIVEN_QMPI, check_tools, "TOOL"},
     {"qmpi-path", GIVEN_QMPI_PATH, check_tools_path, "/DIR"},
@@ -294,8 +319,10 @@ static int check_together(int given, struct error *err)
                          given & GIVEN_OFF ? "off" : "help");
     if (!(given & (GIVEN_CALLS | GIVEN_OFF | GIVEN_HELP)))
         return error_set(err, "nothing to record is asked for: add mpi-calls");
-    if (given & GIVEN_SHARED && !(given & GIVEN_LIKWID))
-        return error_set(err, "likwid-shared is for likwid=EVENTS, which is not given");
+    int how = given & (GIVEN_COUNT_MPI | GIVEN_PIN | GIVEN_SHARED);
+    if (how && !(given & GIVEN_LIKWID))
+        return error_set(err, "%s is for likwid=EVENTS, which is not given",
+                         given_name(how & -how));
     return 0;
 }
 

@@ -4,7 +4,8 @@
  *     WHAT = WORD{,WORD}      "\," is a literal comma, "\\" a literal backslash
  *     WORD = mpi-calls | mpi-calls=all | mpi-calls=KIND{+KIND} | polls=all | start=paused | off |
  *            help | out=DIR | merge=srun | merge=epilog | merge=off | max-run=SIZE |
- *            max-trace=SIZE | max-file=SIZE | likwid=EVENTS | likwid-shared=yes |
+ *            max-trace=SIZE | max-file=SIZE | likwid=EVENTS | likwid-mpi=yes |
+ *            likwid-pin=yes | likwid-shared=yes |
  *            qmpi=TOOL{+TOOL} | qmpi-path=PATH{:PATH}
  *     KIND: a word of mpi_kind.h; SIZE: see size_text.h
  *     EVENTS = SET{|SET}, SET = GROUP | EVENT:COUNTER{+EVENT:COUNTER}     of LIKWID

@@ -17,7 +17,7 @@
 enum { LIMIT_MS = 30000, CPUS_TEXT = 64 * 1024, LIKWID_ROOM = 4096 };
 
 static const char *const names[] = {"LIKWID_MODE",    "LIKWID_FORCE",   "LIKWID_EVENTS",
-                                    "LIKWID_THREADS", "LIKWID_FILEPATH"};
+                                    "LIKWID_THREADS", "LIKWID_FILEPATH", "LIKWID_PIN"};
 
 /* "A+B|C" in WHAT is "A,B|C" for LIKWID. */
 static bool read_events(const char *what, char events[static OPTIONS_LIKWID_MAX + 1])
@@ -96,20 +96,40 @@ static int check_record(char *record, struct error *reason)
     return told ? -1 : 0;
 }
 
-/* The variables go into the record, too. */
-static int set_variables(const struct task *task, const char *events, const char *cpus,
-                         char *record)
+static int add_to_record(char *record, const char *name, const char *value)
 {
-    const char *const values[] = {LIKWID_RECORD_MODE, LIKWID_RECORD_FORCE, events, cpus,
-                                  LIKWID_RECORD_NOWHERE};
+    size_t length = strlen(record), room = LIKWID_RECORD_SIZE - length;
+    return (size_t)snprintf(record + length, room, "%s=%s\t", name, value) < room ? 0 : -1;
+}
+
+/* LIKWID pins the threads that it counts in, one to a CPU. Later versions read how many there are
+ * without looking whether the program was told. */
+static int set_pinning(const struct task *task, const char *cpus)
+{
+    char threads[16];
+    size_t count = 1;
+    for (const char *p = cpus; *p; p++)
+        count += *p == ',';
+    snprintf(threads, sizeof threads, "%zu", count);
+    return task_get(task, "OMP_NUM_THREADS") ? 0 : task_set(task, "OMP_NUM_THREADS", threads);
+}
+
+/* The variables go into the record, too, but for the path, which the rank alone knows. */
+static int set_variables(const struct task *task, const char *what, const char *events,
+                         const char *cpus, char *record)
+{
+    size_t length;
+    bool pins = options_value(what, "likwid-pin", &length) != NULL;
+    const char *const values[] = {LIKWID_RECORD_MODE, LIKWID_RECORD_FORCE,   events,
+                                  cpus,               LIKWID_RECORD_NOWHERE, pins ? cpus : NULL};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t length = strlen(record), room = LIKWID_RECORD_SIZE - length;
-        bool is_path = values[i] == values[4]; /* the rank's, which it alone knows */
-        if (task_set(task, names[i], values[i]) < 0 ||
-            (!is_path && (size_t)snprintf(record + length, room, "%s=%s\t", names[i], values[i]) >=
-                             room))
+        bool is_told = strcmp(names[i], "LIKWID_FILEPATH") != 0;
+        if (values[i] && (task_set(task, names[i], values[i]) < 0 ||
+                          (is_told && add_to_record(record, names[i], values[i]) < 0)))
             return -1;
     }
+    if (pins && set_pinning(task, cpus) < 0)
+        return -1;
     return task_set(task, STEP_ENV_LIKWID, record);
 }
 
@@ -121,11 +141,11 @@ static void unset_variables(const struct task *task)
 }
 
 /* All of them, or none. */
-static int give(const struct task *task, const char *events, const char *cpus, char *record,
-                struct error *reason)
+static int give(const struct task *task, const char *what, const char *events, const char *cpus,
+                char *record, struct error *reason)
 {
     if (task_has_room(task, 2 * strlen(record) + LIKWID_ROOM) &&
-        set_variables(task, events, cpus, record) == 0)
+        set_variables(task, what, events, cpus, record) == 0)
         return 0;
     unset_variables(task);
     return error_set(reason, "there is no room in the environment for what LIKWID needs");
@@ -144,7 +164,7 @@ static int prepare(const struct task *task, const char *what, const char *tool, 
     else if (find_cpus(task, what, cpus, reason) == 0 &&
              try_first(task, tool, events, cpus, record, reason) == 0 &&
              check_record(record, reason) == 0)
-        status = give(task, events, cpus, record, reason);
+        status = give(task, what, events, cpus, record, reason);
     free(cpus);
     free(record);
     return status;

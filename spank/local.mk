@@ -40,8 +40,12 @@ scope_profile_la_SOURCES = \
 	spank/tool_output.c spank/tool_output.h \
 	spank/tools.c spank/tools.h
 
-# Opens liblikwid, whose headers it does not need.
-pkglibexec_PROGRAMS = sp-likwid-try
+# They open liblikwid, whose headers they do not need.
+pkglibexec_PROGRAMS = sp-likwid-count sp-likwid-try
+sp_likwid_count_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
+sp_likwid_count_LDFLAGS = $(SP_LDHARDEN)
+sp_likwid_count_LDADD = -ldl
+sp_likwid_count_SOURCES = spank/sp_likwid_count.c
 sp_likwid_try_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
 sp_likwid_try_LDFLAGS = $(SP_LDHARDEN)
 sp_likwid_try_LDADD = -ldl

@@ -3,49 +3,14 @@
 # Hardware counters of programs with LIKWID's markers, under Open MPI and MPICH, on nodes with a
 # simulated processor; and what happens where they cannot be read.
 . "$(dirname "$0")/scenario.sh"
-# shellcheck source-path=SCRIPTDIR source=../likwid/simulation.sh
-. "$SP_TOP/tests/likwid/simulation.sh"
-plan 26
+plan 25
 fresh_directory
 
-simulation=$work/simulation
-gcc -O1 -o access_daemon "$SP_TOP/tests/likwid/access_daemon.c"
-simulation_make "$simulation" access_daemon
+# shellcheck source-path=SCRIPTDIR source=../likwid/nodes.sh
+. "$SP_TOP/tests/likwid/nodes.sh"
+
 mpicc_openmpi -DLIKWID_PERFMON -DWITH_MPI -o openmpi "$SP_TOP/tests/likwid/marked.c" -llikwid
 mpicc_mpich -DLIKWID_PERFMON -DWITH_MPI -o mpich "$SP_TOP/tests/likwid/marked.c" -llikwid
-
-# on_nodes CMD...: on each host, as root
-on_nodes() {
-    local node
-    for node in 1 2; do
-        "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- "$@"
-    done
-}
-on_nodes mount -t overlay overlay -o "lowerdir=$simulation/etc:/etc" /etc
-trap 'cd /; on_nodes umount /etc; rm -rf "$work" "$results"' EXIT
-
-# counted WHAT ARGUMENT...: runs srun with two ranks on each host, and the daemon in PATH; leaves
-# what run does, the output sorted, and the profile's name in $file
-counted() {
-    rm -f scope-profile-*.h5
-    run env PATH="$daemon:$PATH" srun -N2 -n4 ${1:+"--scope-profile=$1"} "${@:2}"
-    out=$(sort <<<"$out") file=$(echo scope-profile-*)
-}
-daemon=$simulation/bin
-bound=--cpu-bind=map_cpu:0,1
-
-# events FILE: for each rank and region its CPUs, calls and counters, as the package reads them
-events() {
-    "$SP_PYTHON" -c '
-import sys
-import scope_profiler
-results = scope_profiler.read_h5(sys.argv[1])
-for rank in sorted(results.likwid_ranks):
-    for tag, region in sorted(results.get_likwid_regions(rank).items()):
-        print(rank, tag, region.source, region.group_name, *region.cpus, *region.call_counts,
-              *(f"{n}={v:.0f}" for n, v in zip(region.event_labels, region.events[:, 0])))
-' "$1"
-}
 
 # A counter of CPU c grows by c + 1 steps for each call, and rank r was in "solve" 3 + r times.
 predicted() {
@@ -125,9 +90,3 @@ import h5py
 print(all("LIKWID" in group["likwid"].attrs["scope_profile_reason"]
           for name, group in h5py.File(sys.argv[1]).items() if name.startswith("rank")
           and name[4:].isdigit()))' "$file")" True "but the reason of each rank"
-
-daemon=$simulation/bin
-mpicc_openmpi -o unmarked "$SP_TOP/examples/stencil.c" -lm
-counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./unmarked
-like "$err" 'ranks 0-3: the rank wrote none: its program has no LIKWID markers' \
-    "a program without markers: is told"

@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	tests/cluster/how-ranks-end.t \
 	tests/cluster/lib.sh \
 	tests/cluster/likwid.t \
+	tests/cluster/likwid-regions.t \
 	tests/cluster/limits.t \
 	tests/cluster/live.t \
 	tests/cluster/living-with-others.t \

@@ -28,7 +28,7 @@ static void refuses(const char *text, const char *message)
 #define WORDS                                                                                      \
     "; the words are: mpi-calls, polls=all, start=paused, off, help, out=DIR, merge=srun, "        \
     "merge=epilog, merge=off, max-run=SIZE, max-trace=SIZE, max-file=SIZE, likwid=EVENTS, "         \
-    "likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
+    "likwid-mpi=yes, likwid-pin=yes, likwid-shared=yes, qmpi=TOOL{+TOOL}, qmpi-path=DIR"
 
 Test(options, mpi_calls_alone_merges_in_the_working_directory)
 {
@@ -136,12 +136,18 @@ Test(options, events_of_likwid)
     cr_expect(options.likwid);
     takes("likwid=CLOCK|MEM_DP|A:PMC0:EDGEDETECT:THRESHOLD=0x1+B.C-D:PMC1,mpi-calls");
     takes("mpi-calls,likwid=CLOCK,likwid-shared=yes");
+    takes("mpi-calls,likwid=CLOCK,likwid-mpi=yes,likwid-pin=yes");
     refuses("mpi-calls,likwid", "likwid needs a value, for example likwid=MEM_DP");
     refuses("mpi-calls,likwid=", "\"\" is no list of LIKWID's events: a group, or "
                                  "EVENT:COUNTER+EVENT:COUNTER");
     refuses("mpi-calls,likwid=A B", "\"A B\" is no list of LIKWID's events: a group, or "
                                     "EVENT:COUNTER+EVENT:COUNTER");
     refuses("mpi-calls,likwid-shared=no", "unknown value \"no\" of likwid-shared" WORDS);
+    refuses("mpi-calls,likwid=CLOCK,likwid-mpi=1", "unknown value \"1\" of likwid-mpi" WORDS);
+    refuses("mpi-calls,likwid=CLOCK,likwid-pin=no", "unknown value \"no\" of likwid-pin" WORDS);
+    refuses("mpi-calls,likwid-mpi=yes",
+            "likwid-mpi is for likwid=EVENTS, which is not given");
+    refuses("mpi-calls,likwid-pin=yes", "likwid-pin is for likwid=EVENTS, which is not given");
     refuses("mpi-calls,likwid-shared=yes",
             "likwid-shared is for likwid=EVENTS, which is not given");
     refuses("likwid=CLOCK", "nothing to record is asked for: add mpi-calls");
@@ -203,7 +209,8 @@ Test(options, help_names_every_word)
     static const char *const words[] = {
         "mpi-calls", "off",       "help",         "out=DIR",      "merge=srun",    "merge=epilog",
         "merge=off", "polls=all", "start=paused", "max-run=SIZE", "max-trace=SIZE",
-        "max-file=SIZE", "likwid=EVENTS", "likwid-shared=yes",
+        "max-file=SIZE", "likwid=EVENTS", "likwid-mpi=yes", "likwid-pin=yes",
+        "likwid-shared=yes",
         "qmpi=TOOL",     "qmpi-path=DIR"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(strstr(options_help, words[i]) != NULL, "%s", words[i]);
