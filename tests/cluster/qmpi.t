@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # QMPI tools, compiled from one source for each MPI, on four ranks of two hosts: two instances of
 # one, and a second tool, count what the program did, and the profile is as without them. From C,
-# Fortran and Python; and a delay is in a call or between calls.
+# Fortran and Python; a call's address is the program's; and a delay is in a call or between calls.
+#
+# SP_MPI: the directory in which contrib/run-tests.sh has put MPICH 5 with an mpi4py.
 . "$(dirname "$0")/scenario.sh"
-plan 31
+: "${SP_MPI:?set by contrib/run-tests.sh}"
+plan 54
 fresh_directory
 export OMPI_MCA_osc=pt2pt,sm # as in two-hosts-two-mpis.t
 
@@ -68,33 +71,60 @@ for mpi in openmpi mpich; do
     counted "$mpi" "$mpi, C" all+another+all ./conformance
     passes "$mpi, C: which are the program's" agrees "$(echo scope-profile-*.h5)"
 done
-# Open MPI's Fortran layer is the one that calls MPI under its PMPI names, and helps itself.
-mpicc.openmpi -c -o fortran.o "$programs/tally_fortran.c"
-mpifort.openmpi -g -w -fallow-argument-mismatch -DMPI_F08 -o fortran \
-    "$programs/every_group.F90" fortran.o
-counted openmpi mpi_f08 all+another+scope+all ./fortran
-passes "mpi_f08: which are the program's" agrees "$(echo scope-profile-*.h5)"
+for mpi in openmpi mpich; do
+    "mpicc.$mpi" -c -o fortran.o "$programs/tally_fortran.c"
+    "mpifort.$mpi" -g -w -fallow-argument-mismatch -DMPI_F08 -o fortran \
+        "$programs/every_group.F90" fortran.o
+    counted "$mpi" "$mpi, mpi_f08" all+another+scope+all ./fortran
+    passes "$mpi, mpi_f08: which are the program's" agrees "$(echo scope-profile-*.h5)"
+done
+
+# events: what the profile has of each rank, in the order in which it began
+events() {
+    python '
+events = []
+for region in scope_profiler.read_h5(sys.argv[1]).get_regions():
+    for rank in region.ranks:
+        events += [(rank, start, region.name) for start in region[rank].start_times]
+print("\n".join(f"{rank} {name}" for rank, _, name in sorted(events)))' \
+        "$(echo scope-profile-*.h5)"
+}
+
 cp "$programs/exchange.py" exchange.py
 # Two pairs of ranks.
 sed -i 's|comm = MPI.COMM_WORLD$|comm = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank // 2)|' exchange.py
-counted openmpi mpi4py scope+all+another+all /usr/bin/python3 exchange.py
+declare -A interpreter=([openmpi]=/usr/bin/python3 [mpich]=$SP_MPI/mpich/bin/python)
+for mpi in openmpi mpich; do
+    rm -rf scope-profile-*
+    run srun -N2 -n4 --mpi="${launcher[$mpi]}" --scope-profile=mpi-calls=all,polls=all \
+        "${interpreter[$mpi]}" exchange.py
+    without=$(events)
+    counted "$mpi" "$mpi, mpi4py" scope+all+another+all "${interpreter[$mpi]}" exchange.py
+    is "$(events)" "${without:-events}" "$mpi, mpi4py: the profile has the events that it has without tools"
+done
 
 # --- order, and a delay ---------------------------------------------------------------------------
 build() {
     cat >late.c <<'END'
 #include <mpi.h>
+void deliver(void)
+{
+    int value = 0;
+    MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 40000, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
 int main(int argc, char **argv)
 {
     int value = 0;
     MPI_Init(&argc, &argv);
     for (int i = 0; i < 4; i++)
         MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_SELF);
-    MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 40000, MPI_COMM_WORLD);
+    deliver();
     MPI_Finalize();
     return 0;
 }
 END
-    "mpicc.$1" -o late late.c
+    "mpicc.$1" -rdynamic -o late late.c
 }
 
 # slow LIST: the milliseconds of the broadcasts in the profile, and whether they are the delay's 600
@@ -111,6 +141,11 @@ print("in" if spent > 0.6 else "out")' "$(echo scope-profile-*.h5)"
 
 for mpi in openmpi mpich; do
     build "$mpi"
+    run srun --label -N2 -n4 --mpi="${launcher[$mpi]}" --export=ALL,QMPI_TOOL_ADDRESS=1 \
+        --scope-profile="mpi-calls,qmpi=first+scope+second,qmpi-path=$work/$mpi/all.so" ./late
+    is "$(grep ' from ' <<<"$out" | sort | uniq -c | xargs)" \
+        "2 0: MPI_Send from deliver 2 1: MPI_Send from deliver 2 2: MPI_Send from deliver 2 3: \
+MPI_Send from deliver" "$mpi: the calling address is in the function that calls"
     is "$(slow delay)" out "$mpi: a delay in front of the recorder lies between calls"
     is "$(slow scope+delay)" in "$mpi: one behind it in the call"
 done
@@ -124,3 +159,31 @@ is "$(slow scope+delay)" in "a tool that was compiled with MPICH's own header al
 run srun -n1 --mpi=pmi2 --scope-profile="mpi-calls,qmpi=unheard-of" ./late
 is "$status" 0 "an unknown tool: the program runs"
 like "$err" "scope-profile: there is no QMPI tool \"unheard-of\"" "and srun's user is told"
+
+# --- what the site says ---------------------------------------------------------------------------
+plugstack=$SP_CLUSTER/plugstack.conf
+cp "$plugstack" "$results/plugstack.conf"
+trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results"' EXIT
+mkdir -p site/qmpi
+cp "$(find "$SP_STAGE" -name libscope_preload.so)" site
+cp mpich/limits.so site/qmpi
+
+# under WORD [NAME=VALUE]...: a step, where this stands behind the plugin in plugstack.conf
+under() {
+    sed "/scope_profile\.so/s|\$| preload=$work/site/libscope_preload.so $1|" \
+        "$results/plugstack.conf" >"$plugstack"
+    run env "${@:2}" srun -n1 --mpi=pmi2 --scope-profile=mpi-calls ./late
+}
+found="limits: rank 0: 1 tags above 32767"
+under qmpi-tools=limits
+is "$status" 0 "a tool of the site's: the program runs"
+like "$err" "$found" "and the tool finds what is to be found"
+under qmpi-tools=limits SCOPE_PROFILE_QMPI_TOOLS=delay++limits
+is "$status" 0 "a user's list with a mistake: the program runs"
+like "$err" "^scope-profile: \"\" cannot be the name of a QMPI tool: the step is run without your" \
+    "the user is told"
+like "$err" "$found" "and has the site's tool all the same"
+under qmpi-tools=off SCOPE_PROFILE_QMPI_TOOLS=limits SCOPE_PROFILE_QMPI_PATH="$work/mpich"
+is "$status" 0 "tools that are forbidden: the program runs"
+like "$err" "^scope-profile: this site does not let you load QMPI tools" "the user is told"
+unlike "$err" "$found" "and there is no tool"

