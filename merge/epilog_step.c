@@ -27,6 +27,7 @@ enum {
     LOOK_FIRST_MS = 20, /* between looks at the run; twice as long each time */
     LOOK_LAST_MS = 500,
     GRACE_MS = 5000, /* for srun to begin its merge, once the run is whole */
+    LIKWID_SHARE = 4, /* of the epilog's time, what LIKWID may take to compute metrics */
 };
 
 #define MEMORY (UINT64_C(256) << 20)
@@ -133,7 +134,10 @@ static int merge_open(const struct epilog_step *step, const char *path, int run)
                 "scope-profile: %s: %" PRId64 " of %" PRIu32
                 " nodes were done: merging what is there\n",
                 path, markers, record->nodes);
-    int status = step->merge(step->merge_data, path, record->terms.threads, MEMORY);
+    const struct epilog_bounds bounds = {.threads = record->terms.threads,
+                                         .memory = MEMORY,
+                                         .likwid_seconds = record->terms.timeout_s / LIKWID_SHARE};
+    int status = step->merge(step->merge_data, path, &bounds);
     return status == WORLD_COMPLETE && sight == SIGHT_WHOLE ? EPILOG_DONE : EPILOG_TELL;
 }
 

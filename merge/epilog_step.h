@@ -9,9 +9,15 @@
 
 #include "schema/step_record.h"
 
-/* Merges the run directory as at the end of srun, with at most so many threads and so much memory
- * in bytes, and says its line on stderr. Returns an enum world_status. */
-typedef int epilog_merge(void *data, const char *run, unsigned threads, uint64_t memory);
+struct epilog_bounds {
+    unsigned threads;
+    uint64_t memory;         /* bytes */
+    unsigned likwid_seconds; /* for LIKWID to compute metrics */
+};
+
+/* Merges the run directory as at the end of srun, within bounds, and says its line on stderr.
+ * Returns an enum world_status. */
+typedef int epilog_merge(void *data, const char *run, const struct epilog_bounds *bounds);
 
 struct epilog_step {
     const struct step_record *record;

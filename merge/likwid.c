@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What LIKWID counted in a rank: its record and its marker file become a part of the profile. */
+/* What LIKWID counted in the ranks of a world becomes a part of its profile. */
 #define _GNU_SOURCE
 #include "merge/likwid.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "merge/formula.h"
-#include "merge/likwid_marker.h"
-#include "merge/likwid_record.h"
-#include "schema/likwid_record.h"
+#include "merge/likwid_metrics.h"
+#include "merge/likwid_rank.h"
+#include "merge/likwid_sockets.h"
 #include "schema/profile_likwid.h"
 
-enum { NAME_SIZE = 32, OWN_ATTRIBUTES = 4 };
+enum {
+    OWN_ATTRIBUTES = 8,
+    TOGETHER_BYTES = 16 << 20, /* of ranks' files that are in memory at a time, about */
+    TOGETHER_MAX = 1 << 16,
+};
 
-static void file_name(char name[static NAME_SIZE], uint32_t rank, const char *suffix)
-{
-    snprintf(name, NAME_SIZE, "rank-%06" PRIu32 "%s", rank, suffix);
-}
+/* --- one region ----------------------------------------------------------------------------------
+ */
 
 /* What one region needs beside what the marker file has. */
 struct columns {
@@ -31,11 +29,16 @@ struct columns {
     double *seconds, *events, *metrics;
     const char **event_names; /* placeholders, or the record's */
     char *placeholders;
+    char **owners; /* one for each thread that owns not what its socket counted */
+    size_t owner_count;
     char *tag; /* where the region's own is another's, too; else NULL */
 };
 
 static void release_columns(struct columns *columns)
 {
+    for (size_t i = 0; i < columns->owner_count; i++)
+        free(columns->owners[i]);
+    free(columns->owners);
     free(columns->cpus);
     free(columns->calls);
     free(columns->seconds);
@@ -46,101 +49,53 @@ static void release_columns(struct columns *columns)
     free(columns->tag);
 }
 
-/* Threads become columns: the file has a row for each event. */
+/* Threads become columns: the file has a row for each event. NULL: memory is out. */
+static double *transpose(const double *values, size_t threads, size_t count)
+{
+    double *matrix = calloc(threads * count + 1, sizeof(*matrix));
+    for (size_t i = 0; matrix && i < threads; i++) {
+        for (size_t j = 0; j < count; j++)
+            matrix[j * threads + i] = values[i * count + j];
+    }
+    return matrix;
+}
+
 static int fill_columns(struct columns *columns, const struct likwid_region *region)
 {
-    size_t threads = region->thread_count, events = region->event_count;
+    size_t threads = region->thread_count;
     columns->cpus = calloc(threads, sizeof(*columns->cpus));
     columns->calls = calloc(threads, sizeof(*columns->calls));
     columns->seconds = calloc(threads, sizeof(*columns->seconds));
-    columns->events = calloc(threads * events + 1, sizeof(*columns->events));
-    if (!columns->cpus || !columns->calls || !columns->seconds || !columns->events)
+    columns->events = transpose(region->values, threads, region->event_count);
+    columns->metrics = transpose(region->metrics, threads, region->metric_count);
+    if (!columns->cpus || !columns->calls || !columns->seconds || !columns->events ||
+        !columns->metrics)
         return -1;
     for (size_t i = 0; i < threads; i++) {
         columns->cpus[i] = region->threads[i].cpu;
         columns->calls[i] = region->threads[i].calls;
         columns->seconds[i] = region->threads[i].seconds;
-        for (size_t j = 0; j < events; j++)
-            columns->events[j * threads + i] = region->values[i * events + j];
     }
     return 0;
 }
 
-/* Where the names of a formula of a group's have their values: those of one thread in a region. */
-struct operands {
-    const struct likwid_record *record;
-    const struct likwid_group *group;
-    const struct likwid_thread *thread;
-    const double *values;
-    double inverse_clock; /* s; 0: not known */
-};
-
-static bool is_name(const char *name, size_t length, const char *text)
+static int tell_owners(struct columns *columns, const struct likwid_region *region)
 {
-    return strlen(text) == length && memcmp(name, text, length) == 0;
-}
-
-static bool find_operand(const void *context, const char *name, size_t length, double *value)
-{
-    const struct operands *operands = context;
-    if (is_name(name, length, "time")) {
-        *value = operands->thread->seconds;
-        return true;
-    }
-    if (is_name(name, length, "inverseClock")) {
-        *value = operands->inverse_clock;
-        return operands->inverse_clock > 0;
-    }
-    for (size_t i = 0; i < operands->record->constant_count; i++) {
-        if (is_name(name, length, operands->record->constants[i])) {
-            *value = strtod(operands->record->constant_values[i], NULL);
-            return true;
-        }
-    }
-    for (size_t i = 0; i < operands->group->event_count; i++) {
-        if (is_name(name, length, operands->record->counters[operands->group->first_event + i])) {
-            *value = operands->values[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Metrics by the formulas that were found beside the rank's liblikwid. One that names what we do
- * not know is no number. */
-static int evaluate_metrics(struct columns *columns, const struct likwid_region *region,
-                            const struct likwid_record *record, const struct likwid_group *group)
-{
-    double clock = record->clock ? strtod(record->clock, NULL) : 0;
-    size_t threads = region->thread_count;
-    columns->metrics = calloc(threads * group->metric_count + 1, sizeof(*columns->metrics));
-    if (!columns->metrics)
+    columns->owners = calloc(region->thread_count + 1, sizeof(*columns->owners));
+    if (!columns->owners)
         return -1;
-    for (size_t i = 0; i < group->metric_count; i++) {
-        const char *formula = record->formulas[group->first_metric + i];
-        for (size_t j = 0; j < threads; j++) {
-            const struct operands operands = {
-                .record = record,
-                .group = group,
-                .thread = &region->threads[j],
-                .values = region->values + j * region->event_count,
-                .inverse_clock = clock > 0 ? 1 / clock : 0,
-            };
-            double *value = &columns->metrics[i * threads + j];
-            if (!formula || !formula_evaluate(formula, find_operand, &operands, value))
-                *value = NAN;
-        }
+    for (size_t i = 0; region->owners && i < region->thread_count; i++) {
+        const struct likwid_owner *owner = &region->owners[i];
+        if (owner->cpu < 0)
+            continue;
+        if (asprintf(&columns->owners[columns->owner_count],
+                     "CPU %" PRId32 ": socket %" PRId32 " is counted in rank %" PRIu32
+                     ", on CPU %" PRId32,
+                     region->threads[i].cpu, owner->socket, owner->rank, owner->cpu) < 0)
+            return -1;
+        columns->owner_count++;
     }
     return 0;
-}
-
-static bool has_formulas(const struct likwid_record *record, const struct likwid_group *group)
-{
-    for (size_t i = 0; i < group->metric_count; i++) {
-        if (record->formulas[group->first_metric + i])
-            return true;
-    }
-    return false;
 }
 
 /* event_0, event_1, ...: as the Python package calls what it has no names for. */
@@ -170,59 +125,86 @@ static int name_region(struct columns *columns, const struct likwid_marker *mark
     return 0;
 }
 
-static int describe(const struct likwid_marker *marker, size_t number,
-                    const struct likwid_record *record, struct columns *columns,
+static int describe(const struct likwid_rank *rank, size_t number, struct columns *columns,
                     struct profile_likwid_region *row)
 {
-    const struct likwid_region *region = &marker->regions[number];
-    const struct likwid_group *group =
-        (size_t)region->group < record->group_count ? &record->groups[region->group] : NULL;
-    bool has_names = group && group->event_count == region->event_count;
-    if (fill_columns(columns, region) < 0 ||
-        name_region(columns, marker, number, group ? group->name : "") < 0 ||
-        (!has_names && invent_names(columns, region->event_count) < 0))
-        return -1;
-    bool has_metrics = has_names && has_formulas(record, group);
-    if (has_metrics && evaluate_metrics(columns, region, record, group) < 0)
+    const struct likwid_record *record = &rank->record;
+    const struct likwid_region *region = &rank->marker.regions[number];
+    const struct likwid_group *group = likwid_rank_group(rank, region);
+    const char *group_name = (size_t)region->group < record->group_count
+                                 ? record->groups[region->group].name
+                                 : "";
+    if (fill_columns(columns, region) < 0 || tell_owners(columns, region) < 0 ||
+        name_region(columns, &rank->marker, number, group_name) < 0 ||
+        (!group && invent_names(columns, region->event_count) < 0))
         return -1;
     *row = (struct profile_likwid_region){
         .tag = columns->tag ? columns->tag : region->tag,
         .group = region->group,
-        .group_name = group ? group->name : "",
-        .source = "marker_file",
+        .group_name = group_name,
+        .source = rank->source,
         .thread_count = region->thread_count,
         .event_count = region->event_count,
         .cpus = columns->cpus,
         .calls = columns->calls,
         .seconds = columns->seconds,
         .events = columns->events,
-        .event_names = has_names ? record->events + group->first_event : columns->event_names,
-        .counter_names = has_names ? record->counters + group->first_event : NULL,
-        .counter_name_count = has_names ? region->event_count : 0,
+        .event_names = group ? record->events + group->first_event : columns->event_names,
+        .counter_names = group ? record->counters + group->first_event : NULL,
+        .counter_name_count = group ? region->event_count : 0,
         .metrics = columns->metrics,
-        .metric_count = has_metrics ? group->metric_count : 0,
-        .metric_names = has_metrics ? record->metrics + group->first_metric : NULL,
+        .metric_count = region->metric_count,
+        .metric_names = region->metric_count ? record->metrics + group->first_metric : NULL,
+        .owners = (const char *const *)columns->owners,
+        .owner_count = columns->owner_count,
     };
     return 0;
 }
 
-/* The variables LIKWID_* that the rank had, and what we know beside them. */
-static int write_group(struct profile_writer *writer, uint32_t rank,
-                       const struct likwid_record *record,
-                       const struct profile_likwid_region *regions, size_t count,
-                       const struct error *why, struct error *err)
+/* --- one rank ------------------------------------------------------------------------------------
+ */
+
+/* "0:0,1:0": the socket of each CPU. NULL: memory is out. */
+static char *print_sockets(const struct likwid_record *record)
 {
+    enum { SIZE = 24 };
+    char *text = malloc(record->cpu_count * SIZE + 1);
+    size_t length = 0;
+    if (!text)
+        return NULL;
+    text[0] = '\0';
+    for (size_t i = 0; i < record->cpu_count; i++)
+        length += (size_t)snprintf(text + length, SIZE, "%s%" PRId32 ":%" PRId32, i ? "," : "",
+                                   record->cpus[i].cpu, record->cpus[i].socket);
+    return text;
+}
+
+static const char *told(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+/* The variables LIKWID_* that the rank had, and what we know beside them. */
+static int write_group(struct profile_writer *writer, const struct likwid_rank *rank,
+                       const struct profile_likwid_region *regions, size_t count,
+                       struct error *err)
+{
+    const struct likwid_record *record = &rank->record;
+    char *sockets = print_sockets(record);
     const struct {
         const char *name, *value;
     } own[OWN_ATTRIBUTES] = {
-        {"scope_profile_reason", why->text[0] ? why->text : NULL},
+        {"scope_profile_reason", told(rank->why.text)},
+        {"scope_profile_not_read_back", count > 0 ? told(rank->not_read.text) : NULL},
         {"scope_profile_library", record->library},
         {"scope_profile_processor", record->processor},
+        {"scope_profile_processor_type", record->type},
         {"scope_profile_clock_hz", record->clock},
+        {"scope_profile_sockets", sockets ? told(sockets) : NULL},
     };
     size_t room = record->variable_count + OWN_ATTRIBUTES, used = record->variable_count;
     const char **names = calloc(room, sizeof(*names)), **values = calloc(room, sizeof(*values));
-    int status = names && values ? 0 : error_set(err, "out of memory");
+    int status = names && values && sockets ? 0 : error_set(err, "out of memory");
     for (size_t i = 0; status == 0 && i < record->variable_count; i++) {
         names[i] = record->variables[i];
         values[i] = record->values[i];
@@ -235,7 +217,7 @@ static int write_group(struct profile_writer *writer, uint32_t rank,
     }
     if (status == 0)
         status = profile_writer_likwid(writer,
-                                       &(struct profile_likwid){.rank = rank,
+                                       &(struct profile_likwid){.rank = rank->number,
                                                                 .names = names,
                                                                 .values = values,
                                                                 .attribute_count = used,
@@ -244,23 +226,23 @@ static int write_group(struct profile_writer *writer, uint32_t rank,
                                        err);
     free(names);
     free(values);
+    free(sockets);
     return status;
 }
 
-static int write_regions(struct profile_writer *writer, uint32_t rank,
-                         const struct likwid_record *record, const struct likwid_marker *marker,
-                         const struct error *why, struct error *err)
+static int write_rank(struct profile_writer *writer, const struct likwid_rank *rank,
+                      struct error *err)
 {
-    size_t count = marker->region_count, done = 0;
+    size_t count = rank->marker.region_count, done = 0;
     struct profile_likwid_region *rows = calloc(count + 1, sizeof(*rows));
     struct columns *columns = calloc(count + 1, sizeof(*columns));
     int status = rows && columns ? 0 : -1;
     for (; status == 0 && done < count; done++)
-        status = describe(marker, done, record, &columns[done], &rows[done]);
+        status = describe(rank, done, &columns[done], &rows[done]);
     if (status < 0)
         error_set(err, "out of memory");
     else
-        status = write_group(writer, rank, record, rows, count, why, err);
+        status = write_group(writer, rank, rows, count, err);
     for (size_t i = 0; i < done; i++)
         release_columns(&columns[i]);
     free(columns);
@@ -268,41 +250,101 @@ static int write_regions(struct profile_writer *writer, uint32_t rank,
     return status;
 }
 
-int likwid_write(int dirfd, uint32_t rank, struct profile_writer *writer, struct error *why,
-                 struct error *err)
+/* --- all of them ---------------------------------------------------------------------------------
+ */
+
+/* Ranks that are in memory together, so that LIKWID is asked for all of them at once. */
+struct window {
+    struct likwid_rank *ranks;
+    size_t count, room;
+    struct likwid_sockets sockets; /* of all windows */
+};
+
+static size_t bytes_of(const struct likwid_rank *rank)
 {
-    struct likwid_record record;
-    struct likwid_marker marker = {0};
-    char name[NAME_SIZE];
-    why->text[0] = '\0';
-    file_name(name, rank, LIKWID_RECORD_SUFFIX);
-    int status = likwid_record_read(&record, dirfd, name, why);
-    if (status > 0)
-        return 0;
-    if (status == 0 && record.reason)
-        error_set(why, "%s", record.reason);
-    file_name(name, rank, LIKWID_MARKER_SUFFIX);
-    int found = likwid_marker_read(&marker, dirfd, name);
-    if (found > 0 && why->text[0] == '\0')
-        error_set(why, "the rank wrote none: its program has no LIKWID markers, or did not come to "
-                       "close them");
-    if (marker.problem_count > 0 && why->text[0] == '\0')
-        error_set(why, "%s: %s", name, marker.problem.text);
-    status = found < 0 ? error_set(err, "out of memory")
-                       : write_regions(writer, rank, &record, &marker, why, err);
-    likwid_marker_release(&marker);
-    likwid_record_release(&record);
-    return status;
+    size_t bytes = 0;
+    for (size_t i = 0; i < rank->marker.region_count; i++) {
+        const struct likwid_region *region = &rank->marker.regions[i];
+        bytes += region->thread_count * (region->event_count + 4) * sizeof(double);
+    }
+    return bytes;
 }
 
-int likwid_remove(int dirfd, uint32_t rank)
+static void empty(struct window *window)
 {
-    static const char *const suffixes[] = {LIKWID_RECORD_SUFFIX, LIKWID_MARKER_SUFFIX};
-    char name[NAME_SIZE];
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-        file_name(name, rank, suffixes[i]);
-        if (unlinkat(dirfd, name, 0) < 0 && errno != ENOENT)
+    for (size_t i = 0; i < window->count; i++)
+        likwid_rank_release(&window->ranks[i]);
+    window->count = 0;
+}
+
+/* Loads from the rank of that index on; returns the index that follows, or -1: memory is out. */
+static ssize_t fill(struct window *window, const struct likwid_input *input, size_t index)
+{
+    size_t bytes = 0;
+    for (; index < input->rank_count && bytes < TOGETHER_BYTES && window->count < TOGETHER_MAX;
+         index++) {
+        if (window->count == window->room) {
+            size_t room = window->room ? 2 * window->room : 64;
+            struct likwid_rank *more = realloc(window->ranks, room * sizeof(*more));
+            if (!more)
+                return -1;
+            window->ranks = more;
+            window->room = room;
+        }
+        struct likwid_rank *rank = &window->ranks[window->count];
+        input->describe(input->context, index, &rank->number, &rank->host);
+        int status = likwid_rank_load(rank, input->dirfd);
+        if (status < 0)
+            return -1;
+        if (status > 0)
+            continue;
+        bytes += bytes_of(rank);
+        window->count++;
+    }
+    return (ssize_t)index;
+}
+
+/* Metrics as LIKWID itself has computed them, or else by the formulas of the record. */
+static int complete(struct window *window, struct likwid_rank *rank)
+{
+    for (size_t i = 0; i < rank->marker.region_count; i++) {
+        struct likwid_region *region = &rank->marker.regions[i];
+        if (!region->metrics && likwid_metrics_compute(rank, region) < 0)
             return -1;
     }
+    return likwid_sockets_settle(&window->sockets, rank);
+}
+
+static int write_window(struct window *window, struct likwid_reader *reader,
+                        struct profile_writer *writer, struct rank_groups *missing,
+                        struct error *err)
+{
+    if (likwid_reader_ask(reader, window->ranks, window->count) < 0)
+        return error_set(err, "out of memory");
+    for (size_t i = 0; i < window->count; i++) {
+        struct likwid_rank *rank = &window->ranks[i];
+        if (complete(window, rank) < 0)
+            return error_set(err, "out of memory");
+        if (write_rank(writer, rank, err) < 0)
+            return -1;
+        if (rank->why.text[0])
+            rank_groups_add(missing, rank->number, rank->why.text);
+    }
     return 0;
+}
+
+int likwid_write(const struct likwid_input *input, struct profile_writer *writer,
+                 struct rank_groups *missing, struct error *err)
+{
+    struct window window = {0};
+    int status = 0;
+    for (ssize_t next = 0; status == 0 && (size_t)next < input->rank_count;) {
+        next = fill(&window, input, (size_t)next);
+        status = next < 0 ? error_set(err, "out of memory")
+                          : write_window(&window, input->reader, writer, missing, err);
+        empty(&window);
+    }
+    free(window.ranks);
+    likwid_sockets_release(&window.sockets);
+    return status;
 }

@@ -252,6 +252,8 @@ void likwid_marker_release(struct likwid_marker *marker)
         free(marker->regions[i].tag);
         free(marker->regions[i].threads);
         free(marker->regions[i].values);
+        free(marker->regions[i].metrics);
+        free(marker->regions[i].owners);
     }
     free(marker->regions);
     *marker = (struct likwid_marker){0};

@@ -34,6 +34,17 @@ struct likwid_region {
     struct likwid_thread *threads;
     size_t thread_count, event_count;
     double *values; /* those of the first thread, then those of the next; may be NaN */
+
+    double *metrics; /* likewise; the file has none: likwid_metrics.h. NULL: not known */
+    size_t metric_count;
+    struct likwid_owner *owners; /* of threads, see likwid_sockets.h. NULL: each owns its values */
+};
+
+/* Who tells what was counted on a thread's socket. */
+struct likwid_owner {
+    uint32_t rank;
+    int32_t cpu; /* -1: the thread itself */
+    int32_t socket;
 };
 
 struct likwid_marker {

@@ -13,6 +13,8 @@
 #include "schema/likwid_record.h"
 #include "schema/regular_file.h"
 
+enum { CPU_MAX = 1 << 20 };
+
 /* Every list has room for a line each. */
 static int make_room(struct likwid_record *record, size_t lines)
 {
@@ -23,11 +25,12 @@ static int make_room(struct likwid_record *record, size_t lines)
     record->formulas = calloc(lines, sizeof(*record->formulas));
     record->constants = calloc(lines, sizeof(*record->constants));
     record->constant_values = calloc(lines, sizeof(*record->constant_values));
+    record->cpus = calloc(lines, sizeof(*record->cpus));
     record->variables = calloc(lines, sizeof(*record->variables));
     record->values = calloc(lines, sizeof(*record->values));
     return record->groups && record->events && record->counters && record->metrics &&
                    record->formulas && record->constants && record->constant_values &&
-                   record->variables && record->values
+                   record->cpus && record->variables && record->values
                ? 0
                : -1;
 }
@@ -53,6 +56,18 @@ static void take_constant(struct likwid_record *record, char *value)
     record->constant_values[record->constant_count++] = blank + 1;
 }
 
+/* "17 1" */
+static void take_socket(struct likwid_record *record, const char *value)
+{
+    char *blank, *end;
+    long cpu = strtol(value, &blank, 10);
+    long socket = *blank == ' ' ? strtol(blank + 1, &end, 10) : -1;
+    if (blank == value || cpu < 0 || cpu > CPU_MAX || socket < 0 || socket > CPU_MAX ||
+        *end != '\0')
+        return;
+    record->cpus[record->cpu_count++] = (struct likwid_cpu){(int32_t)cpu, (int32_t)socket};
+}
+
 static void take_metric(struct likwid_record *record, const char *value)
 {
     if (record->group_count == 0)
@@ -73,6 +88,10 @@ static void take_line(struct likwid_record *record, char *line)
         record->library = value;
     else if (strcmp(line, LIKWID_RECORD_PROCESSOR) == 0)
         record->processor = value;
+    else if (strcmp(line, LIKWID_RECORD_TYPE) == 0)
+        record->type = value;
+    else if (strcmp(line, LIKWID_RECORD_SOCKET) == 0)
+        take_socket(record, value);
     else if (strcmp(line, LIKWID_RECORD_CLOCK) == 0)
         record->clock = value;
     else if (strcmp(line, LIKWID_RECORD_GROUP) == 0)
@@ -140,6 +159,24 @@ int likwid_record_read(struct likwid_record *record, int dirfd, const char *name
                    : likwid_record_parse(record, text, (size_t)got, err);
 }
 
+const char *likwid_record_variable(const struct likwid_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->variable_count; i++) {
+        if (strcmp(record->variables[i], name) == 0)
+            return record->values[i];
+    }
+    return NULL;
+}
+
+int32_t likwid_record_socket(const struct likwid_record *record, int32_t cpu)
+{
+    for (size_t i = 0; i < record->cpu_count; i++) {
+        if (record->cpus[i].cpu == cpu)
+            return record->cpus[i].socket;
+    }
+    return -1;
+}
+
 void likwid_record_release(struct likwid_record *record)
 {
     free(record->text);
@@ -150,6 +187,7 @@ void likwid_record_release(struct likwid_record *record)
     free(record->formulas);
     free(record->constants);
     free(record->constant_values);
+    free(record->cpus);
     free(record->variables);
     free(record->values);
     *record = (struct likwid_record){0};

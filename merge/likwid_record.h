@@ -4,6 +4,7 @@
 #define SCOPE_MERGE_LIKWID_RECORD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "schema/error.h"
 
@@ -13,10 +14,14 @@ struct likwid_group {
     size_t first_metric, metric_count;
 };
 
+struct likwid_cpu {
+    int32_t cpu, socket;
+};
+
 struct likwid_record {
     char *text; /* owns all that follows */
     const char *reason; /* why nothing is counted; NULL: it is */
-    const char *library, *processor, *clock; /* NULL: not told */
+    const char *library, *processor, *type, *clock; /* NULL: not told */
     struct likwid_group *groups;
     size_t group_count;
     const char **events, **counters, **metrics; /* names */
@@ -24,6 +29,8 @@ struct likwid_record {
     size_t event_count, metric_count;
     const char **constants, **constant_values;
     size_t constant_count;
+    struct likwid_cpu *cpus; /* of the rank, as far as their sockets are told */
+    size_t cpu_count;
     const char **variables, **values; /* LIKWID_* */
     size_t variable_count;
 };
@@ -36,6 +43,12 @@ int likwid_record_parse(struct likwid_record *record, const char *text, size_t s
 /* Reads dirfd/name. Returns 1 if there is no such file, else as above. */
 int likwid_record_read(struct likwid_record *record, int dirfd, const char *name,
                        struct error *err);
+
+/* The value of a variable LIKWID_*, or NULL. */
+const char *likwid_record_variable(const struct likwid_record *record, const char *name);
+
+/* The socket of a CPU, or -1: not told. */
+int32_t likwid_record_socket(const struct likwid_record *record, int32_t cpu);
 
 void likwid_record_release(struct likwid_record *record);
 

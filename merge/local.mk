@@ -15,6 +15,7 @@ libmerge_la_SOURCES = \
 	merge/mpirun_runs.c merge/mpirun_runs.h \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
+	merge/fenced_tool.c merge/fenced_tool.h \
 	merge/fold.c merge/fold.h \
 	merge/formula.c merge/formula.h \
 	merge/fold_tables.c \
@@ -26,7 +27,11 @@ libmerge_la_SOURCES = \
 	merge/last_calls.c merge/last_calls.h \
 	merge/likwid.c merge/likwid.h \
 	merge/likwid_marker.c merge/likwid_marker.h \
+	merge/likwid_metrics.c merge/likwid_metrics.h \
+	merge/likwid_rank.c merge/likwid_rank.h \
+	merge/likwid_read.c merge/likwid_read.h \
 	merge/likwid_record.c merge/likwid_record.h \
+	merge/likwid_sockets.c merge/likwid_sockets.h \
 	merge/likwid_text.c merge/likwid_text.h \
 	merge/live.c merge/live.h \
 	merge/live_group.c merge/live_group.h \
@@ -43,6 +48,7 @@ libmerge_la_SOURCES = \
 	merge/rank_end.c merge/rank_end.h \
 	merge/run.c merge/run.h \
 	merge/run_choice.c merge/run_choice.h \
+	merge/running_steps.c merge/running_steps.h \
 	merge/skew.c merge/skew.h \
 	merge/system_log.c merge/system_log.h \
 	merge/tally.c merge/tally.h \
@@ -52,6 +58,8 @@ libmerge_la_SOURCES = \
 	merge/user_child.c merge/user_child.h \
 	merge/workers.c merge/workers.h \
 	merge/world.c merge/world.h \
+	schema/likwid_answer.h \
+	schema/processor.c schema/processor.h \
 	schema/registry.c schema/registry.h \
 	schema/step_record.c schema/step_record.h
 
@@ -67,3 +75,12 @@ sp_dump_LDADD = libmerge.la $(JSONC_LIBS)
 sp_dump_SOURCES = merge/sp_dump.c \
 	merge/live_json.c merge/live_json.h \
 	merge/live_view.c merge/live_view.h
+
+# Where there is LIKWID: the only program that is built from its header, and under its licence.
+if HAVE_LIKWID
+pkglibexec_PROGRAMS += sp-likwid-read
+sp_likwid_read_CFLAGS = $(AM_CFLAGS) $(SP_HARDEN) -O2
+sp_likwid_read_LDFLAGS = $(SP_LDHARDEN)
+sp_likwid_read_LDADD = $(LIKWID_LIBS) -ldl
+sp_likwid_read_SOURCES = merge/sp_likwid_read.c schema/likwid_answer.h
+endif

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "merge/containers.h"
-#include "merge/likwid.h"
+#include "merge/likwid_rank.h"
 #include "schema/exit_record.h"
 #include "schema/node_marker.h"
 #include "schema/trace_reader.h"
@@ -240,7 +240,7 @@ static int remove_world(const struct run *run, const struct run_world *world, st
         if (world->parts && world->parts[i].container)
             continue;
         uint32_t number = (uint32_t)strtoul(world->files[i] + strlen("rank-"), NULL, 10);
-        if (likwid_remove(world->fd, number) < 0 ||
+        if (likwid_rank_remove(world->fd, number) < 0 ||
             (unlinkat(world->fd, world->files[i], 0) < 0 && errno != ENOENT))
             return error_set(err, "cannot remove %s/%s/%s: %s", run->path, world->name,
                              world->files[i], strerror(errno));

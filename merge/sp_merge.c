@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "merge/epilog.h"
+#include "merge/likwid_read.h"
 #include "merge/losses.h"
 #include "merge/run.h"
 #include "merge/workers.h"
@@ -32,7 +33,7 @@ const char *argp_program_version = "sp-merge (scope-profile) " PACKAGE_VERSION;
 enum { EXIT_USAGE = 64, PATH_SIZE = 4096, MEMORY_LEAST = 64 << 20, WAIT_MAX = 24 * 3600 };
 enum { KEY_REMOVE = 256, KEY_AUTO, KEY_CLOCK, KEY_LABELS, KEY_STRICT, KEY_THREADS, KEY_MEMORY };
 enum { KEY_EPILOG = 512, KEY_REGISTRY, KEY_COMPRESS, KEY_MAX_FILE, KEY_SCHEMA, KEY_COMM };
-enum { KEY_WAIT = 1024 };
+enum { KEY_WAIT = 1024, KEY_LIKWID };
 
 struct settings {
     char **runs; /* directories; the command line's */
@@ -79,6 +80,11 @@ static const struct argp_option option_table[] = {
      "What comm= tells in labels: \"id\" (default: job-wide number) or \"handle\" (Fortran's, which "
      "each MPI and each rank has its own of)",
      0},
+    {"likwid-read", KEY_LIKWID, "SECONDS", 0,
+     "Where the ranks' processor is this host's, and no step runs here, let LIKWID compute its "
+     "metrics itself, for so long at most (default: 120; 0: not at all), which sets the counters "
+     "of this host to zero",
+     0},
     {"wait", KEY_WAIT, "SECONDS", 0,
      "Wait so long for nodes that are still copying traces from their spool (default: 30)", 0},
     {"strict", KEY_STRICT, NULL, 0, "No file if anything is missing: exit status 2", 0},
@@ -121,6 +127,14 @@ static bool read_choice(const char *text, const char *first, const char *second,
     return *is_second || strcmp(text, first) == 0;
 }
 
+static bool read_seconds(const char *text, unsigned *seconds)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *seconds = (unsigned)number;
+    return *text >= '0' && *text <= '9' && *end == '\0' && number <= WAIT_MAX;
+}
+
 /* Options that say what the file is like. */
 static error_t parse_form(int key, const char *argument, struct argp_state *state)
 {
@@ -142,17 +156,13 @@ static error_t parse_form(int key, const char *argument, struct argp_state *stat
         if (!read_choice(argument, "id", "handle", &world->has_handles))
             argp_error(state, "--comm=%s: not one of id, handle", argument);
         return 0;
+    case KEY_LIKWID:
+        if (!read_seconds(argument, &world->likwid_seconds))
+            argp_error(state, "--likwid-read=%s: not a number from 0 to 86400", argument);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static bool read_seconds(const char *text, unsigned *seconds)
-{
-    char *end;
-    unsigned long number = strtoul(text, &end, 10);
-    *seconds = (unsigned)number;
-    return *text >= '0' && *text <= '9' && *end == '\0' && number <= WAIT_MAX;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -198,7 +208,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         settings->remove = true;
         return 0;
     case KEY_AUTO:
-        settings->automatic = settings->remove = true;
+        settings->automatic = settings->remove = settings->world.is_over = true;
         return 0;
     case KEY_EPILOG:
         settings->is_epilog = true;
@@ -453,6 +463,10 @@ static void merge_world(const struct settings *settings, const struct run *run, 
         fprintf(stderr, "sp-merge: where they were then: %s\n", result.in_flight);
     if (!settings->automatic && result.likwid[0])
         fprintf(stderr, "sp-merge: hardware counters are missing: %s\n", result.likwid);
+    if (!settings->automatic && result.not_read_back[0])
+        fprintf(stderr, "sp-merge: LIKWID did not compute its metrics, they are by the formulas of "
+                        "its groups: %s\n",
+                result.not_read_back);
     if (status == WORLD_NOTHING || status == WORLD_FAILED) {
         outcome->problem = err;
         if (!settings->automatic)
@@ -584,20 +598,24 @@ static int merge_directory(const struct settings *settings, const char *director
 }
 
 /* In a process of the user's (epilog_step.h). */
-static int merge_in_epilog(void *data, const char *run, unsigned threads, uint64_t memory)
+static int merge_in_epilog(void *data, const char *run, const struct epilog_bounds *bounds)
 {
     struct settings settings = *(const struct settings *)data;
-    settings.automatic = settings.remove = true;
+    settings.automatic = settings.remove = settings.world.is_over = true;
     settings.wait_seconds = 0; /* it has waited */
     settings.world.show_progress = false;
-    settings.world.threads = threads;
-    settings.world.memory = memory;
+    settings.world.threads = bounds->threads;
+    settings.world.memory = bounds->memory;
+    if (settings.world.likwid_seconds > bounds->likwid_seconds)
+        settings.world.likwid_seconds = bounds->likwid_seconds;
     return merge_directory(&settings, run);
 }
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {.registry = REGISTRY_DIRECTORY, .wait_seconds = 30};
+    struct settings settings = {.registry = REGISTRY_DIRECTORY,
+                                .wait_seconds = 30,
+                                .world.likwid_seconds = LIKWID_READ_SECONDS};
     int worst = WORLD_COMPLETE;
     streams_prepare();
     mallopt(M_ARENA_MAX, 1); /* one for each thread takes 64 MiB of address space, which is limited */

@@ -38,6 +38,8 @@ struct merge {
     bool is_strict;
     struct profile_form form;
     uint64_t most_bytes;
+    unsigned likwid_seconds;
+    bool is_over;
     unsigned threads;
     uint64_t memory;      /* that the merge may take */
     uint64_t ranks_bytes; /* that it takes for what the first pass learnt */
@@ -542,19 +544,32 @@ static int write_communicators(const struct merge *merge, struct profile_writer 
     return status;
 }
 
+/* A rank whose trace cannot be read shares its host with nobody: it is not known. */
+static void describe_counted(const void *context, size_t index, uint32_t *number, int *host)
+{
+    const struct merge *merge = context;
+    const struct rank *rank = &merge->ranks[index];
+    *number = rank_number(rank);
+    *host = rank_is_usable(rank) ? rank->host : -1 - (int)index;
+}
+
 /* The hardware counters of those ranks that have any, or should have. */
 static int write_likwid(const struct merge *merge, struct profile_writer *writer)
 {
-    struct rank_groups groups = {.count = 0};
-    for (size_t i = 0; i < merge->rank_count; i++) {
-        uint32_t number = rank_number(&merge->ranks[i]);
-        struct error why;
-        if (likwid_write(merge->world->fd, number, writer, &why, merge->err) < 0)
-            return -1;
-        if (why.text[0])
-            rank_groups_add(&groups, number, why.text);
-    }
-    rank_groups_print(&groups, merge->result->likwid);
+    const char *job = job_record_get(&merge->run->job, "job");
+    struct rank_groups missing = {.count = 0};
+    struct likwid_reader reader = {.left_ms = (int64_t)merge->likwid_seconds * 1000,
+                                   .run = merge->run->fd,
+                                   .over = merge->is_over && job ? job : ""};
+    const struct likwid_input input = {.dirfd = merge->world->fd,
+                                       .rank_count = merge->rank_count,
+                                       .describe = describe_counted,
+                                       .context = merge,
+                                       .reader = &reader};
+    if (likwid_write(&input, writer, &missing, merge->err) < 0)
+        return -1;
+    rank_groups_print(&missing, merge->result->likwid);
+    strcpy(merge->result->not_read_back, reader.failure.text);
     return 0;
 }
 
@@ -708,6 +723,8 @@ enum world_status world_merge(const struct run *run, const struct run_world *wor
                                    .compress = options->compress,
                                    .memory = memory / EVENTS_SHARE},
                           .most_bytes = options->most_bytes,
+                          .likwid_seconds = options->likwid_seconds,
+                          .is_over = options->is_over,
                           .fold = {.labels = options->labels,
                                    .threads = threads,
                                    .memory = memory,

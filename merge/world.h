@@ -35,6 +35,8 @@ struct world_options {
     bool is_old_schema;  /* schema 2 */
     int compress;        /* as of struct profile_form */
     uint64_t most_bytes; /* a file that would be larger has no events; 0: any */
+    unsigned likwid_seconds; /* for LIKWID to compute metrics; 0: it is not asked */
+    bool is_over;            /* the step is known to have ended */
 };
 
 struct world_result {
@@ -44,6 +46,7 @@ struct world_result {
     char ends[RANK_GROUPS_SENTENCE];   /* how they ended */
     char in_flight[RANK_GROUPS_SENTENCE]; /* where those were that did not finalise MPI */
     char likwid[RANK_GROUPS_SENTENCE];    /* why hardware counters of ranks are missing */
+    char not_read_back[ERROR_TEXT_SIZE];  /* what went wrong with LIKWID's own metrics */
     enum labels labels;                   /* the grain they have */
     bool has_no_events;                   /* for the file would have been too large */
     char clock[TIMELINE_TEXT];            /* how hosts were put on one timeline; "" for one host */

@@ -16,13 +16,16 @@
 #define LIKWID_RECORD_END "end=1" /* all that was asked could be told */
 
 /* The keys. REASON: nothing was measured, and why. GROUP begins an event set, EVENT ("COUNTER
- * NAME") and METRIC belong to the last one, FORMULA to the last metric. CLOCK is in Hz.
- * CONSTANT is "NAME VALUE", for formulas. */
+ * NAME") and METRIC belong to the last one, FORMULA to the last metric. CLOCK is in Hz. TYPE is
+ * what LIKWID takes the processor for: "FAMILY/MODEL/STEPPING". CONSTANT is "NAME VALUE", for
+ * formulas, SOCKET "CPU SOCKET". */
 #define LIKWID_RECORD_REASON "reason"
 #define LIKWID_RECORD_LIBRARY "library"
 #define LIKWID_RECORD_PROCESSOR "processor"
+#define LIKWID_RECORD_TYPE "type"
 #define LIKWID_RECORD_CLOCK "clock"
 #define LIKWID_RECORD_CONSTANT "constant"
+#define LIKWID_RECORD_SOCKET "socket"
 #define LIKWID_RECORD_GROUP "group"
 #define LIKWID_RECORD_EVENT "event"
 #define LIKWID_RECORD_METRIC "metric"
@@ -36,6 +39,8 @@
 /* Where liblikwid writes until the process is a rank. */
 #define LIKWID_RECORD_NOWHERE "/dev/null"
 
-enum { LIKWID_RECORD_SIZE = 32 * 1024 }; /* bytes, at most */
+/* Bytes, at most: what the kernel takes as one variable of an environment, and what of it is for
+ * the variables LIKWID_*. */
+enum { LIKWID_RECORD_SIZE = 120 * 1024, LIKWID_RECORD_ROOM = 8 * 1024 };
 
 #endif

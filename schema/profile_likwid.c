@@ -83,7 +83,10 @@ static int fill_region(const struct profile_file *file, hid_t group,
         profile_attribute_list(file, group, "counter_names", region->counter_names,
                                region->counter_name_count, err) < 0 ||
         profile_attribute_list(file, group, "metric_names", region->metric_names,
-                               region->metric_count, err) < 0)
+                               region->metric_count, err) < 0 ||
+        (region->owner_count > 0 &&
+         profile_attribute_list(file, group, "scope_profile_counted_elsewhere", region->owners,
+                                region->owner_count, err) < 0))
         return -1;
     for (size_t i = 0; i < COUNT_OF(datasets); i++) {
         if (put_dataset(file, group, datasets[i].name, datasets[i].type, datasets[i].rank,

@@ -17,6 +17,8 @@ struct profile_likwid_region {
     const double *seconds, *events, *metrics;
     const char *const *event_names, *const *counter_names, *const *metric_names;
     size_t counter_name_count; /* as many as events, or none */
+    const char *const *owners; /* texts: of which CPU the socket's counts are those of others */
+    size_t owner_count;
 };
 
 struct profile_likwid {

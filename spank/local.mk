@@ -49,6 +49,7 @@ sp_likwid_count_SOURCES = spank/sp_likwid_count.c
 sp_likwid_try_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
 sp_likwid_try_LDFLAGS = $(SP_LDHARDEN)
 sp_likwid_try_LDADD = -ldl
-sp_likwid_try_SOURCES = spank/likwid_formulas.c spank/likwid_formulas.h spank/sp_likwid_try.c
+sp_likwid_try_SOURCES = schema/processor.c schema/processor.h \
+	spank/likwid_formulas.c spank/likwid_formulas.h spank/sp_likwid_try.c
 
 EXTRA_DIST += spank/README.md spank/scope_profile.map

@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -29,10 +28,11 @@
 #include <unistd.h>
 
 #include "schema/likwid_record.h"
+#include "schema/processor.h"
 #include "spank/likwid_formulas.h"
 
 enum { LIMIT_MS = 20000, LOOK_MS = 20, DAEMON_MS = 400 };
-enum { EVENTS_MAX = 512, SOCKETS_MAX = 1024, EXIT_USAGE = 64 };
+enum { EVENTS_MAX = 512, EXIT_USAGE = 64 };
 
 /* What liblikwid calls them; of version 5. */
 static struct {
@@ -43,6 +43,7 @@ static struct {
     char *(*group_name)(int group), *(*event_name)(int group, int event);
     char *(*counter_name)(int group, int event), *(*metric_name)(int group, int metric);
     uint64_t (*clock)(void);
+    const uint32_t *(*processor)(void); /* NULL: this one does not tell */
 } likwid;
 
 /* --- in the child --------------------------------------------------------------------------------
@@ -94,6 +95,8 @@ static void load(void)
     find(library, "perfmon_getCounterName", &likwid.counter_name);
     find(library, "perfmon_getMetricName", &likwid.metric_name);
     find(library, "timer_getCpuClock", &likwid.clock);
+    void *processor = dlsym(library, "get_cpuInfo");
+    memcpy(&likwid.processor, &processor, sizeof processor);
     if (dladdr((void *)likwid.init, &info) && realpath(info.dli_fname, library_path))
         fprintf(record, LIKWID_RECORD_LIBRARY "=%s\n", library_path);
 }
@@ -145,27 +148,25 @@ static void measure(int group)
 /* Formulas of memory groups ask for these, machine-wide. */
 static void name_constants(void)
 {
-    static bool is_seen[SOCKETS_MAX];
-    int sockets = 0;
-    glob_t nodes = {0}, cpus = {0};
-    glob("/sys/devices/system/node/node[0-9]*", 0, NULL, &nodes);
-    glob("/sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id", 0, NULL, &cpus);
-    for (size_t i = 0; i < cpus.gl_pathc; i++) {
-        int socket = -1;
-        FILE *file = fopen(cpus.gl_pathv[i], "re");
-        if (file && fscanf(file, "%d", &socket) == 1 && socket >= 0 && socket < SOCKETS_MAX) {
-            sockets += !is_seen[socket];
-            is_seen[socket] = true;
-        }
-        if (file)
-            fclose(file);
-    }
-    if (nodes.gl_pathc > 0)
-        fprintf(record, LIKWID_RECORD_CONSTANT "=num_numadomains %zu\n", nodes.gl_pathc);
+    size_t nodes = processor_count_numa_nodes(), sockets = processor_count_sockets();
+    if (nodes > 0)
+        fprintf(record, LIKWID_RECORD_CONSTANT "=num_numadomains %zu\n", nodes);
     if (sockets > 0)
-        fprintf(record, LIKWID_RECORD_CONSTANT "=num_sockets %d\n", sockets);
-    globfree(&nodes);
-    globfree(&cpus);
+        fprintf(record, LIKWID_RECORD_CONSTANT "=num_sockets %zu\n", sockets);
+}
+
+/* What is counted once for a socket is told by the first of its CPUs. */
+static void name_sockets(const char *cpus)
+{
+    char *end;
+    for (const char *at = cpus; *at; at = end + (*end == ',')) {
+        unsigned long cpu = strtoul(at, &end, 10);
+        int socket = processor_socket((unsigned)cpu);
+        if (end == at)
+            break;
+        if (socket >= 0)
+            fprintf(record, LIKWID_RECORD_SOCKET "=%lu %d\n", cpu, socket);
+    }
 }
 
 static int count_sets(const char *events)
@@ -178,17 +179,14 @@ static int count_sets(const char *events)
 
 static void name_processor(void)
 {
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (colon && colon[1] == ' ') {
-            fprintf(record, LIKWID_RECORD_PROCESSOR "=%s", colon + 2);
-            break;
-        }
-    }
-    if (file)
-        fclose(file);
+    char model[PROCESSOR_MODEL_SIZE];
+    const uint32_t *info = likwid.processor ? likwid.processor() : NULL;
+    processor_model(model);
+    if (model[0])
+        fprintf(record, LIKWID_RECORD_PROCESSOR "=%s\n", model);
+    if (info) /* family, model and stepping come first in every version */
+        fprintf(record, LIKWID_RECORD_TYPE "=%" PRIu32 "/%" PRIu32 "/%" PRIu32 "\n", info[0],
+                info[1], info[2]);
 }
 
 /* Where the groups of the liblikwid that we have opened are, if it is where it was installed:
@@ -264,6 +262,7 @@ static _Noreturn void be_child(int record_fd, int messages, const char *events, 
     name_processor();
     fprintf(record, LIKWID_RECORD_CLOCK "=%" PRIu64 "\n", likwid.clock());
     name_constants();
+    name_sockets(cpus);
     for (int group = 0; group < groups; group++)
         name_group(group);
     likwid.close();
@@ -277,8 +276,9 @@ static _Noreturn void be_child(int record_fd, int messages, const char *events, 
  */
 
 struct text {
-    char bytes[LIKWID_RECORD_SIZE];
+    char bytes[LIKWID_RECORD_SIZE - LIKWID_RECORD_ROOM];
     size_t length;
+    bool is_cut;
 };
 
 static int64_t now_ms(void)
@@ -300,6 +300,8 @@ static void drain(int fd, struct text *text)
             break;
         if (room > 0)
             text->length += (size_t)got;
+        else
+            text->is_cut = true;
     }
     text->bytes[text->length] = '\0';
 }
@@ -373,6 +375,11 @@ int main(int argc, char *argv[])
     close(message_pipe[1]);
     bool has_ended = child > 0 && await_child(child, record_pipe[0], message_pipe[0], &lines, &said,
                                               &status);
+    if (lines.is_cut) {
+        puts(LIKWID_RECORD_REASON "=the names of so many events and metrics cannot be kept: ask "
+                                  "for fewer groups");
+        return fflush(stdout) != 0;
+    }
     bool is_good = strstr(lines.bytes, LIKWID_RECORD_END "\n");
     bool is_told = is_good || strstr(lines.bytes, LIKWID_RECORD_REASON "=");
     fwrite(lines.bytes, 1, lines.length - (is_told && !is_good), stdout);

@@ -13,10 +13,12 @@ mpicc_mpich -o mpich "$SP_TOP/tests/likwid/unmarked.c"
 
 # by_cpu RANK REGION CPU CALLS STEPS: a counter of CPU c grows by c + 1 steps at each read
 by_cpu() {
-    local steps=$((($3 + 1) * $5))
+    local steps=$((($3 + 1) * $5)) energy
+    # Both ranks of a host are on one socket, whose energy the first of them tells.
+    energy=$(($3 == 0 ? 8 * steps : 0))
     echo "$1 $2 marker_file CLOCK $3 $4 ACTUAL_CPU_CLOCK=$((2000000 * steps))" \
         "MAX_CPU_CLOCK=$((1000000 * steps)) RETIRED_INSTRUCTIONS=$((400000 * steps))" \
-        "CPU_CLOCKS_UNHALTED=$((600000 * steps)) RAPL_PKG_ENERGY=$((8 * steps))"
+        "CPU_CLOCKS_UNHALTED=$((600000 * steps)) RAPL_PKG_ENERGY=$energy"
 }
 
 # as_before TEXT NAME: two tests of what counted left: as without counters, but for one line of ours

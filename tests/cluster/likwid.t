@@ -3,7 +3,7 @@
 # Hardware counters of programs with LIKWID's markers, under Open MPI and MPICH, on nodes with a
 # simulated processor; and what happens where they cannot be read.
 . "$(dirname "$0")/scenario.sh"
-plan 25
+plan 35
 fresh_directory
 
 # shellcheck source-path=SCRIPTDIR source=../likwid/nodes.sh
@@ -23,9 +23,11 @@ predicted() {
 row() {
     local cpu=$(($1 % 2)) calls=$3
     local steps=$(((cpu + 1) * calls))
-    echo "$1 $2 marker_file CLOCK $cpu $calls ACTUAL_CPU_CLOCK=$((2000000 * steps))" \
+    # Both ranks of a host are on one socket, whose energy the first of them tells.
+    local energy=$((cpu == 0 ? 8 * steps : 0))
+    echo "$1 $2 ${source:-marker_file} CLOCK $cpu $calls ACTUAL_CPU_CLOCK=$((2000000 * steps))" \
         "MAX_CPU_CLOCK=$((1000000 * steps)) RETIRED_INSTRUCTIONS=$((400000 * steps))" \
-        "CPU_CLOCKS_UNHALTED=$((600000 * steps)) RAPL_PKG_ENERGY=$((8 * steps))"
+        "CPU_CLOCKS_UNHALTED=$((600000 * steps)) RAPL_PKG_ENERGY=$energy"
 }
 
 counted '' --mpi=pmix "$bound" ./openmpi
@@ -49,20 +51,103 @@ is "$("$SP_PYTHON" -c '
 import sys
 import h5py
 import scope_profiler
-region = scope_profiler.read_h5(sys.argv[1]).get_likwid_regions(3)["solve"]
-clock = float(h5py.File(sys.argv[1])["rank3/likwid"].attrs["scope_profile_clock_hz"])
+region = scope_profiler.read_h5(sys.argv[1]).get_likwid_regions(2)["solve"]
+clock = float(h5py.File(sys.argv[1])["rank2/likwid"].attrs["scope_profile_clock_hz"])
 for name, (value,) in zip(region.metric_names, region.metrics):
     if name.startswith("Clock"):
         value /= 2e-6 * clock
     if name.startswith(("CPI", "Clock", "Energy")):
         print(f"{name}={value:g}", end=" ")' "$file")" \
-    "Clock [MHz]=1 CPI=1.5 Energy [J]=96 " "metrics are what LIKWID's formulas say"
+    "Clock [MHz]=1 CPI=1.5 Energy [J]=40 " "metrics are what LIKWID's formulas say"
 
 inspected=$("$SP_PYTHON" -m scope_profiler inspect "$file")
 like "$inspected" 'LIKWID counters \(rank 3, group CLOCK\)' "inspect shows a table of each rank"
 
+# --- where LIKWID computes metrics itself ---------------------------------------------------------
+
+# alone CMD...: as run, on $host; it sees none of the processes of others who test on this machine
+ids=$(as_user bash -c 'echo --reuid=$(id -u) --regid=$(id -g)')
+alone() {
+    status=0
+    # shellcheck disable=SC2086 # two words each
+    timeout --kill-after=5 60 "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root $host \
+        -- unshare --pid --fork --mount-proc setpriv $ids --init-groups \
+        env --chdir="$work" PATH="$daemon:$PATH" "$@" \
+        >"$results/out" 2>"$results/err" </dev/null || status=$?
+    err=$(<"$results/err")
+}
+host='--node 1'
+rm -f "$file"
+alone srun -N2 -n4 --scope-profile=mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./openmpi
+file=$(echo scope-profile-*)
+is "$(events "$file")" "$(source=full_api predicted)" \
+    "srun on a host like the ranks': LIKWID is asked, events are those predicted"
+like "$("$SP_PYTHON" -m scope_profiler inspect "$file")" \
+    'LIKWID counters \(rank 3, group CLOCK\)' "inspect shows these tables, too"
+
+rm -f "$file"
+alone srun -N2 -n4 '--scope-profile=mpi-calls,likwid=MEM_DP|CLOCK,merge=off' --mpi=pmix \
+    "$bound" ./openmpi
+directory=$(echo scope-profile-*)
+# merged FILE OPTION...: by hand
+merged() {
+    alone "${tool:-sp-merge}" -o "$1" "${@:2}" "$directory"
+}
+merged full.h5
+merged formulas.h5 --likwid-read=0
+is "$("$SP_PYTHON" -c '
+import math
+import sys
+import scope_profiler
+full, formulas = (scope_profiler.read_h5(path) for path in sys.argv[1:])
+compared = 0
+for rank in full.likwid_ranks:
+    others = formulas.get_likwid_regions(rank)
+    for tag, region in full.get_likwid_regions(rank).items():
+        other = others[tag]
+        assert (region.source, other.source) == ("full_api", "marker_file")
+        assert region.metric_names == other.metric_names
+        assert region.event_labels == other.event_labels
+        assert (region.events == other.events).all()
+        for name, left, right in zip(region.metric_names, region.metrics, other.metrics):
+            # What depends on the clock differs by how well that is measured.
+            near = 0.2 if name.startswith(("Clock", "Runtime unhalted")) else 1e-9
+            assert math.isclose(left[0], right[0], rel_tol=near), (rank, tag, name, left, right)
+            compared += 1
+print(compared)' full.h5 formulas.h5 2>&1)" 64 "both sources have the same events and metrics"
+is "$("$SP_PYTHON" -c '
+import sys
+import h5py
+ranks = h5py.File(sys.argv[1])
+names = {"cpus", "times", "call_counts", "events", "metrics"}
+regions = [r for n in range(4) for r in ranks[f"rank{n}/likwid/regions"].values()]
+print(len(regions), all(set(r) == names for r in regions),
+      ranks["rank1/likwid"].attrs["LIKWID_EVENTS"])
+' full.h5)" "8 True MEM_DP|CLOCK" "each region has its five datasets, each rank its environment"
+
+# The login host has no simulation: it is another kind of processor than that of the ranks.
+host='' merged other.h5
+like "$err" "they are by the formulas .*: the ranks' processor is of type 23/49/[0-9]+, this one" \
+    "on another type of processor than the ranks' LIKWID is not asked for metrics"
+is "$(events other.h5)" "$(events formulas.h5)" "but the file tells what was counted"
+
+as_user cp "$SP_STAGE/bin/sp-merge" "$work"
+# instead CODE: a script as sp-likwid-read, which is found beside sp-merge
+instead() {
+    printf '#!/bin/bash\n%s\n' "$1" >sp-likwid-read
+    chmod 755 sp-likwid-read
+    tool=./sp-merge merged "${2##* }.h5" --likwid-read=2
+    like "$err" "LIKWID did not compute its metrics, they are by the formulas .*: $2" "$3: is told"
+    is "$(events "${2##* }.h5" | awk '{ print $3 }' | sort -u)" marker_file \
+        "$3: the marker file is what remains"
+}
+instead 'kill -SEGV $$' 'it crashed with signal 11' 'sp-likwid-read crashes'
+instead 'exec sleep 1000' 'it did not come back within 2 s' 'sp-likwid-read hangs'
+rm -rf sp-merge sp-likwid-read "$directory"
+
 like "$("$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --node 1 -- \
-    env PATH="$daemon:$PATH" "$SP_STAGE/libexec/scope-profile/doctor")" 'ok    hardware counters: LIKWID can read them' \
+    env PATH="$daemon:$PATH" "$SP_STAGE/libexec/scope-profile/doctor")" \
+    'ok    hardware counters: LIKWID can read them' \
     "doctor says that they can be read"
 
 # --- where they cannot be read -------------------------------------------------------------------

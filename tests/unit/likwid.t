@@ -111,4 +111,172 @@ ok 'without a record names are numbers' is run.h5 'list(
     and region(1, "x|y").attrs["counter_names"].shape == (0,)'
 ok 'removed with the traces' exits 0 "$bin/sp-merge" -f --remove run
 ok 'nothing of it is left' test ! -e run
+
+# --- several ranks on a socket -------------------------------------------------------------------
+
+"$bin/make_traces" run plain
+energy=(group=ENERGY 'event=PMC0 INSTRUCTIONS' 'event=PWR0 RAPL_CORE_ENERGY'
+    'event=PWR1 RAPL_PKG_ENERGY' metric=Instructions formula=PMC0/time 'metric=Power [W]'
+    formula=PWR1/time 'metric=Instructions per J' formula=PMC0/PWR1 'metric=Core [J]' formula=PWR0
+    metric=Unknown)
+# Ranks 0 and 2 are on one host of made-up runs, 1 and 3 on another.
+record $world 0 'socket=0 0' 'socket=1 0' "${energy[@]}" end=1
+record $world 2 'socket=2 0' 'socket=3 1' "${energy[@]}" end=1
+record $world 1 'socket=0 0' 'socket=1 0' "${energy[@]}" end=1
+record $world 3 "${energy[@]}" end=1
+printf '%s\n' '2 1 1' 0:solve-0 '0 0 0 1 2.0 3 10 3 8 ' '0 0 1 1 2.0 3 20 4 0 ' \
+    >$world/rank-000000.markers
+printf '%s\n' '2 2 1' 0:solve-0 1:other-0 '0 0 2 1 4.0 3 30 5 16 ' '0 0 3 1 4.0 3 40 6 24 ' \
+    '1 0 2 1 4.0 3 50 7 32 ' >$world/rank-000002.markers
+printf '%s\n' '2 1 1' 0:solve-0 '0 0 0 1 1.0 3 1 1 40 ' '0 0 1 1 1.0 3 1 1 41 ' \
+    >$world/rank-000001.markers
+printf '%s\n' '1 1 1' 0:solve-0 '0 0 0 1 1.0 3 1 1 48 ' >$world/rank-000003.markers
+ok 'ranks on one socket: status 0' exits 0 "$bin/sp-merge" -f run
+ok 'the first of them tells of the socket' is run.h5 '
+    region(0, "solve")["events"][2].tolist() == [8, 0]
+    and region(2, "solve")["events"][2].tolist() == [0, 24]
+    and region(2, "other")["events"][2].tolist() == [32]'
+ok 'and each of its own' is run.h5 'region(2, "solve")["events"][:2].tolist() == [[30, 40], [5, 6]]'
+ok 'sockets of other hosts are others; each is told once in a rank' is run.h5 '
+    region(1, "solve")["events"][2].tolist() == [40, 0]'
+ok 'without sockets in its record, a rank has what it counted' is run.h5 '
+    region(3, "solve")["events"][2].tolist() == [48]'
+ok 'metrics follow' is run.h5 'region(2, "solve")["metrics"][:4].tolist() == [
+    [7.5, 10], [0, 6], [30 / 16, 40 / 24], [5, 6]]'
+ok 'threads that count not for their socket have what the one has that does' is run.h5 '
+    region(0, "solve")["metrics"][2].tolist() == [10 / 8, 20 / 8]'
+ok 'who counts is told' is run.h5 'list(
+    region(2, "solve").attrs["scope_profile_counted_elsewhere"]) == [
+    "CPU 2: socket 0 is counted in rank 0, on CPU 0"]
+    and list(region(1, "solve").attrs["scope_profile_counted_elsewhere"]) == [
+    "CPU 1: socket 0 is counted in rank 1, on CPU 0"]
+    and "scope_profile_counted_elsewhere" not in region(0, "solve").attrs
+    and rank(2).attrs["scope_profile_sockets"] == "2:0,3:1"'
+
+# --- what LIKWID computes itself -----------------------------------------------------------------
+
+# A program that answers as sp-likwid-read: a metric is 1000 times the region, and the thread.
+mkdir bin
+cp "$bin/sp-merge" bin
+cat >bin/sp-likwid-read <<'END'
+#!/bin/bash
+printf '%s|' "$1" "$2" "$3" >>asked
+how=$(<how)
+case $how in
+crash) kill -SEGV $$ ;;
+hang) exec sleep 1000 ;;
+end) echo 'no daemon' >&2 && exit 3 ;;
+refuse) printf '%s\n' 'scope-profile-likwid 1' 'reason=the counters are locked' end=1 && exit 1 ;;
+long) while :; do printf '%s\n' 0123456789; done ;;
+esac
+type=$1
+[[ $how != type ]] || type=6/85/7
+printf '%s\n' 'scope-profile-likwid 1' "type=$type" clock=2100000000 group=G 'event=PMC0 A' \
+    'event=PWR1 RAPL_PKG_ENERGY' metric=One "metric=$([[ $how != names ]] && echo Two)" end=1
+[[ $how != cut ]] || exit 0
+awk -v how="$how" '/:/ { next } NF > 6 { thread = count[$1]++
+    print $1, thread, $7 + (how == "value"), $8, 1000 * $1 + thread,
+        (how == "word" ? "x" : "-1e-300") }' "$4"
+[[ $how == whole ]] || echo whole=1
+END
+chmod +x bin/sp-likwid-read
+model=$(sed -n '/^model name/ { s/^[^:]*: //p; q }' /proc/cpuinfo)
+socket=$(cat /sys/devices/system/cpu/cpu0/topology/physical_package_id)
+# measured RANK CPU EVENTS LINE...: the record of a rank that was measured on this host
+measured() {
+    record $world "$1" ${model:+"processor=$model"} type=23/49/0 clock=2000000000 \
+        "socket=$2 $socket" group=G 'event=PMC0 A' 'event=PWR1 RAPL_PKG_ENERGY' metric=One \
+        formula=PMC0 metric=Two formula=PMC0/time end=1 "LIKWID_EVENTS=$3" "LIKWID_THREADS=$2" \
+        "${@:4}"
+}
+for i in 0 1 2; do
+    measured $i 0 G
+    printf '%s\n' "1 2 1" 0:a-0 1:b/c-0 "0 0 0 3 2.0 2 $i.5 7 " '1 0 0 1 1.0 2 nan 0 ' \
+        >$world/rank-00000$i.markers
+done
+measured 3 0 H
+printf '%s\n' '1 1 1' 0:a-0 '0 0 0 1 2.0 2 8 0 ' >$world/rank-000003.markers
+
+# Steps of whoever tests here are none of this test's business.
+alone=(unshare --pid --fork --mount-proc)
+"${alone[@]}" true 2>/dev/null || alone=()
+# asked HOW OPTION...: the program behaves like that; nothing is computed but by formulas
+asked() {
+    echo "$1" >how
+    rm -f asked
+    "${alone[@]}" bin/sp-merge -f "${@:2}" run
+}
+ok 'where LIKWID can be asked: status 0' exits 0 asked well
+ok 'alike ranks are one question' test "$(<asked)" = '23/49/0|G|0|23/49/0|H|0|'
+ok 'its metrics are in the file' is run.h5 '[region(n, name)["metrics"][:].tolist()
+    for n in range(4) for name in sorted(rank(n)["regions"])] == [[[1000 * i], [-1e-300]]
+    for i in (0, 1, 2, 3, 4, 5, 0)]'
+ok 'and that they are' is run.h5 'all(r.attrs["source"] == "full_api" for n in range(4)
+    for r in rank(n)["regions"].values()) and not any("scope_profile_not_read_back"
+    in rank(n).attrs for n in range(4))'
+ok 'a socket is counted once all the same' is run.h5 '[region(n, "a")["events"][:, 0].tolist()
+    for n in range(3)] == [[0.5, 7], [1.5, 7], [2.5, 0]]'
+
+# by_formulas HOW WHY: two tests
+by_formulas() {
+    ok "$1: is told" fails_with "$1" "$2"
+    ok "$1: the marker file is read, and by formulas" is run.h5 'all(
+        r.attrs["source"] == "marker_file" for n in range(4) for r in rank(n)["regions"].values())
+        and [region(n, "a")["metrics"][:, 0].tolist() for n in (1, 3)] == [[1.5, 0.75], [8, 4]]
+        and "'"${2%% (*}"'" in rank(0).attrs["scope_profile_not_read_back"]'
+}
+fails_with() {
+    exits 0 asked "$1" --likwid-read=2 &&
+        said "LIKWID did not compute its metrics, they are by the formulas .*: $2"
+}
+by_formulas crash 'it crashed with signal 11'
+by_formulas hang 'it did not come back within 2 s'
+by_formulas value 'line 1 of the numbers it answers is not as it has to be'
+while read -r how why; do
+    ok "$how: is told" fails_with "$how" "$why"
+done <<'END'
+end it ended with exit status 3 \(no daemon\)
+refuse the counters are locked
+long its answer is too long
+type what was computed is for processors of type 6/85/7, the ranks' is 23/49/0
+names LIKWID has other names here
+cut line 1 of the numbers
+whole line 7 of the numbers
+word line 1 of the numbers
+END
+ok 'once it failed it is not asked again' test "$(<asked)" = '23/49/0|G|0|'
+
+# unasked NAME WHY COMMAND...: one test
+unasked() {
+    ok "$1: it is not asked" leaves_it "$@"
+}
+leaves_it() {
+    exits 0 "${@:3}" && test ! -e asked && is run.h5 '
+        rank(0)["regions"]["a"].attrs["source"] == "marker_file"
+        and "'"$2"'" in rank(0).attrs["scope_profile_not_read_back"]'
+}
+unasked 'not wanted' 'that was not wanted' asked well --likwid-read=0
+beside_a_step() {
+    echo well >how
+    rm -f asked
+    "${alone[@]}" bash -c '(exec -a "slurmstepd: [99.1]" sleep 1000) & sleep 0.2
+        bin/sp-merge -f run; status=$?; kill $!; exit $status'
+}
+unasked 'a step runs here' 'step 99.1 runs on this host' beside_a_step
+mv bin/sp-likwid-read bin/other
+unasked 'no sp-likwid-read' 'sp-likwid-read is not installed here' asked well
+mv bin/other bin/sp-likwid-read
+sed -i 's/^processor=.*/processor=Other/; t; s/^type=/processor=Other\n&/' $world/*.likwid
+unasked 'ranks of another processor' 'its processor is not this host' asked well
+for i in 0 1 2 3; do measured $i 100000 G; done
+sed -i 's/ 0 0 / 0 100000 /' $world/*.markers
+unasked "CPUs that are not here" 'CPUs are on other sockets than those of this host' asked well
+sed -i 's/ 0 100000 / 0 0 /' $world/*.markers
+for i in 0 1 2 3; do measured $i 0 G 'constant=num_sockets 77'; done
+unasked 'another kind of host' 'its host has other sockets' asked well
+if ((EUID == 0)); then
+    for i in 0 1 2 3; do measured $i 0 G; done
+    chown 65534 run
+    unasked "another user's run" "the run is another user" asked well
+fi
 done_testing

@@ -28,13 +28,20 @@ static void parse(const char *text)
 Test(likwid_record, all_of_it)
 {
     parse("scope-profile-likwid 1\nlibrary=/lib/liblikwid.so.5.2\nprocessor=AMD EPYC\n"
-          "clock=2000000000\nconstant=num_sockets 2\ngroup=CLOCK\nevent=FIXC1 ACTUAL_CPU_CLOCK\n"
+          "type=23/49/0\nclock=2000000000\nconstant=num_sockets 2\nsocket=7 1\nsocket=x 1\n"
+          "socket=8\nsocket=9 1x\ngroup=CLOCK\nevent=FIXC1 ACTUAL_CPU_CLOCK\n"
           "event=PMC0 A B\nmetric=CPI\nmetric=Clock [MHz]\nformula=PMC0/time\ngroup=MEM\n"
           "event=DFC0 DRAM\nend=1\nLIKWID_MODE=1\n"
           "LIKWID_EVENTS=a=b\n");
     cr_expect_null(record.reason);
     cr_expect_str_eq(record.processor, "AMD EPYC");
     cr_expect_str_eq(record.clock, "2000000000");
+    cr_expect_str_eq(record.type, "23/49/0");
+    cr_expect_eq(record.cpu_count, 1);
+    cr_expect_eq(likwid_record_socket(&record, 7), 1);
+    cr_expect_eq(likwid_record_socket(&record, 8), -1);
+    cr_expect_str_eq(likwid_record_variable(&record, "LIKWID_EVENTS"), "a=b");
+    cr_expect_null(likwid_record_variable(&record, "LIKWID_PIN"));
     cr_assert_eq(record.constant_count, 1);
     cr_expect_str_eq(record.constants[0], "num_sockets");
     cr_expect_str_eq(record.constant_values[0], "2");
