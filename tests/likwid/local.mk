@@ -7,4 +7,6 @@ EXTRA_DIST += tests/likwid/markers.t tests/likwid/simulation.sh tests/likwid/nod
 	tests/likwid/marked.c tests/likwid/marked.f90 \
 	tests/likwid/unmarked.c tests/likwid/standin.c \
 	tests/likwid/markers/memory tests/likwid/markers/one-cpu tests/likwid/markers/two-cpus \
-	tests/likwid/markers/two-groups
+	tests/likwid/markers/two-groups tests/likwid/markers/version-5.4 \
+	tests/likwid/markers/version-5.5 tests/likwid/markers/decimal-comma \
+	tests/likwid/markers/many-threads

@@ -132,6 +132,106 @@ Test(likwid_marker, cut_at_every_byte)
     }
 }
 
+/* --- files -------------------------------------------------------------------------------------
+ */
+
+/* What versions of LIKWID write; the whole file, to be freed. */
+static char *read_sample(const char *name)
+{
+    char path[512], *text = calloc(1, 1 << 16);
+    const char *source = getenv("top_srcdir");
+    snprintf(path, sizeof(path), "%s/tests/likwid/markers/%s", source ? source : ".", name);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    cr_assert_not_null(text);
+    cr_assert_gt(fread(text, 1, (1 << 16) - 1, file), 0);
+    fclose(file);
+    return text;
+}
+
+/* A region of the cut file is one of the whole file's, as far as its threads go. */
+static void expect_part(const struct likwid_region *part, const struct likwid_marker *whole)
+{
+    const struct likwid_region *is = NULL;
+    for (size_t i = 0; i < whole->region_count; i++) {
+        if (strcmp(whole->regions[i].tag, part->tag) == 0 &&
+            whole->regions[i].group == part->group)
+            is = &whole->regions[i];
+    }
+    cr_assert_not_null(is, "%s", part->tag);
+    cr_expect_leq(part->thread_count, is->thread_count);
+    cr_expect_eq(part->event_count, is->event_count);
+    for (size_t i = 0; i < part->thread_count; i++) {
+        cr_expect_eq(part->threads[i].cpu, is->threads[i].cpu);
+        cr_expect_eq(part->threads[i].calls, is->threads[i].calls);
+        cr_expect_eq(part->threads[i].seconds, is->threads[i].seconds);
+    }
+    cr_expect_arr_eq(part->values, is->values,
+                     part->thread_count * part->event_count * sizeof(*part->values));
+}
+
+static void expect_parts(const char *text)
+{
+    struct likwid_marker whole;
+    size_t length = strlen(text), step = length > 4096 ? 13 : 1; /* the long one has like lines */
+    cr_assert_eq(likwid_marker_parse(&whole, text, length), 0);
+    cr_expect_eq(whole.problem_count, 0, "%s", whole.problem.text);
+    for (size_t size = 0; size < length; size += step) {
+        likwid_marker_release(&marker);
+        cr_assert_eq(likwid_marker_parse(&marker, text, size), 0);
+        for (size_t i = 0; i < marker.region_count; i++)
+            expect_part(&marker.regions[i], &whole);
+    }
+    likwid_marker_release(&whole);
+}
+
+Test(likwid_marker, samples_cut_at_every_byte)
+{
+    static const char *const names[] = {"one-cpu",       "two-cpus",    "memory",
+                                        "two-groups",    "version-5.4", "version-5.5",
+                                        "decimal-comma", "many-threads"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char *text = read_sample(names[i]);
+        expect_parts(text);
+        free(text);
+    }
+}
+
+Test(likwid_marker, what_versions_write)
+{
+    char *text = read_sample("version-5.4");
+    parse(text);
+    free(text);
+    cr_assert_eq(marker.region_count, 3);
+    cr_expect_eq(region("init")->thread_count, 1, "others were not there");
+    cr_assert_eq(region("a-b/c-d")->thread_count, 4);
+    cr_expect_eq(region("a-b/c-d")->threads[3].cpu, 65);
+    cr_expect(isnan(region("a-b/c-d")->values[11]));
+    cr_expect_eq(region("solve step 2")->threads[0].calls, 4294967295);
+
+    text = read_sample("version-5.5");
+    parse(text);
+    free(text);
+    cr_assert_eq(marker.region_count, 3);
+    cr_expect_eq(marker.regions[0].event_count, 2);
+    cr_expect_eq(marker.regions[1].group, 1);
+    cr_expect_eq(marker.regions[1].values[3], 2000);
+    cr_expect_eq(region("io/write")->threads[0].cpu, 3);
+
+    text = read_sample("decimal-comma");
+    parse(text);
+    free(text);
+    cr_expect_eq(region("solve")->values[3], 6.5e6);
+
+    text = read_sample("many-threads");
+    parse(text);
+    free(text);
+    cr_expect_eq(region("all")->thread_count, 256);
+    cr_expect_eq(region("some")->thread_count, 86);
+    cr_expect_eq(region("some")->threads[85].cpu, 255);
+    cr_expect_eq(region("some")->values[171], 255e6);
+}
+
 Test(likwid_marker, damage)
 {
     static const struct {
