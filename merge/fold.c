@@ -9,12 +9,11 @@
 
 #include "merge/pauses.h"
 #include "merge/unrecorded.h"
-#include "schema/region_label.h"
 
 enum {
     COLUMNS = 3,                 /* start, duration, lane */
     BUFFER_EVENTS_MAX = 32768,   /* of one row: 256 KiB are written at once */
-    PORTION_EVENTS_MAX = 4096,   /* of them added up at once, while they are in the cache */
+    PORTION_EVENTS_MAX = 1024,   /* of them added up at once, while they are in the cache */
     EVENTS_AT_ONCE = 256,        /* taken from the trace: 6 KiB stay in the cache */
     /* Shares of the memory: of all buffers, and how much of it stands for an event of a row that is
      * put in order, which takes 48 bytes (2 million events of 1 GiB). */
@@ -53,39 +52,15 @@ static void describe(const struct fold *fold, const struct rank *rank, const str
     };
 }
 
-/* Keeps the tags of a region that has just got the number region. */
-static int keep_tags(struct fold *fold, size_t region, const char *text)
-{
-    if (region >= fold->tags_room) {
-        size_t room = fold->tags_room ? 2 * fold->tags_room : 64;
-        char **tags = realloc(fold->tags, room * sizeof(*tags));
-        if (!tags)
-            return -1;
-        memset(tags + fold->tags_room, 0, (room - fold->tags_room) * sizeof(*tags));
-        fold->tags = tags;
-        fold->tags_room = room;
-    }
-    fold->tags[region] = strdup(text);
-    return fold->tags[region] ? 0 : -1;
-}
-
 /* The region of a call, or of the session if call is NULL; -1: out of memory. */
 static int64_t find_region(struct fold *fold, const struct rank *rank, const struct call *call)
 {
-    char text[REGION_LABEL_SIZE] = REGION_SESSION, tags[REGION_TAGS_SIZE] = "[]";
     struct region_label label;
-    size_t before = fold->regions.count;
-    if (call) {
-        describe(fold, rank, call, &label);
-        labels_coarsen(fold->labels, &label);
-        region_label_print(&label, text);
-    }
-    int64_t region = names_intern(&fold->regions, text);
-    if (region < 0 || fold->regions.count == before)
-        return region;
-    if (call)
-        region_label_print_tags(&label, tags);
-    return keep_tags(fold, (size_t)region, tags) < 0 ? -1 : region;
+    if (!call)
+        return regions_intern(&fold->regions, NULL);
+    describe(fold, rank, call, &label);
+    labels_coarsen(fold->labels, &label);
+    return regions_intern(&fold->regions, &label);
 }
 
 static int add_row(struct fold *fold, const struct rank *rank, uint32_t region)
@@ -202,14 +177,10 @@ static int plan_rank(struct fold *fold, struct rank *rank, struct row_map *map)
 
 static void forget_plan(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->tags_room; i++)
-        free(fold->tags[i]);
-    free(fold->tags);
     free(fold->rows);
-    names_release(&fold->regions);
-    fold->tags = NULL;
+    regions_release(&fold->regions);
     fold->rows = NULL;
-    fold->tags_room = fold->row_count = fold->row_room = 0;
+    fold->row_count = fold->row_room = 0;
 }
 
 /* Whether rows and names take more than their share of the memory: half of it. */
@@ -265,6 +236,8 @@ int fold_plan(struct fold *fold, struct error *err)
                    ? error_set(err, "so many different calls need more memory than --memory= "
                                     "allows: give more, or --labels=op")
                    : no_memory(err);
+    if (regions_name(&fold->regions, fold->threads) < 0)
+        return no_memory(err);
     for (size_t i = 0; i < fold->row_count; i++) {
         fold->rows[i].first = fold->events;
         if (__builtin_add_overflow(fold->events, fold->rows[i].count, &fold->events))
@@ -288,6 +261,13 @@ struct buffer {
     bool is_unordered;
 };
 
+/* Where events of a stream go by their signature: NULL for those that need more than to be put into
+ * a row. */
+struct route {
+    struct buffer **buffers;
+    size_t count;
+};
+
 struct pass {
     struct fold *fold;
     struct rank *rank;
@@ -296,6 +276,8 @@ struct pass {
     uint64_t *planned;        /* events of each row in the first pass */
     struct buffer *buffers;   /* one for each row */
     int64_t *memory;          /* of all buffers */
+    struct route *routes;     /* one for each stream */
+    struct buffer **routed;   /* memory of all routes */
     size_t row_count;
     size_t clock_hint;
     struct pauses pauses;
@@ -322,7 +304,7 @@ static int make_buffers(struct pass *pass)
         buffer->room = buffer->size < PORTION_EVENTS_MAX ? buffer->size : PORTION_EVENTS_MAX;
         total += buffer->size;
     }
-    pass->memory = calloc(total, columns * sizeof(*pass->memory));
+    pass->memory = malloc(total * columns * sizeof(*pass->memory));
     if (!pass->memory)
         return no_memory(pass->err);
     int64_t *next = pass->memory;
@@ -333,6 +315,29 @@ static int make_buffers(struct pass *pass)
         if (pass->fold->lanes)
             buffer->lanes = buffer->durations + buffer->size;
         next += columns * buffer->size;
+    }
+    return 0;
+}
+
+static int make_routes(struct pass *pass)
+{
+    const struct rank *rank = pass->rank;
+    size_t total = 0;
+    for (size_t i = 0; i < rank->thread_count; i++)
+        total += rank->threads[i].call_count;
+    pass->routes = calloc(rank->thread_count + 1, sizeof(*pass->routes));
+    pass->routed = calloc(total + 1, sizeof(*pass->routed));
+    if (!pass->routes || !pass->routed)
+        return no_memory(pass->err);
+    struct buffer **next = pass->routed;
+    for (size_t i = 0; i < rank->thread_count; i++) {
+        const struct thread *thread = &rank->threads[i];
+        pass->routes[i] = (struct route){.buffers = next, .count = thread->call_count};
+        for (size_t j = 0; j < thread->call_count; j++, next++) {
+            const struct call *call = &thread->calls[j];
+            if (call->count > 0 && call->kind != KIND_POLL)
+                *next = &pass->buffers[call->row];
+        }
     }
     return 0;
 }
@@ -467,9 +472,9 @@ static int flush(struct pass *pass, size_t number)
 
 /* Whether the row takes one more event: it has as many places as the first pass counted. -1: err.
  */
-static int make_place(struct pass *pass, size_t row)
+static int make_place(struct pass *pass, struct buffer *buffer)
 {
-    struct buffer *buffer = &pass->buffers[row];
+    size_t row = (size_t)(buffer - pass->buffers);
     if (buffer->fill < buffer->room)
         return 1;
     settle(pass, row);
@@ -522,7 +527,7 @@ static struct call *find_call(const struct pass *pass, uint32_t stream, uint32_t
 /* Whether the call's row has a place for one more event; -1: err. */
 static int has_place(struct pass *pass, const struct call *call)
 {
-    return call && call->count > 0 ? make_place(pass, call->row) : 0;
+    return call && call->count > 0 ? make_place(pass, &pass->buffers[call->row]) : 0;
 }
 
 static void note_failure(const struct pass *pass, uint32_t stream, int32_t error_class)
@@ -603,21 +608,19 @@ static int fold_events(struct pass *pass, uint32_t stream, const struct trace_ev
         return 0;
     }
     struct clock_segment segment = *found;
-    struct buffer *buffers = pass->buffers;
-    const struct call *calls = pass->rank->threads[stream].calls;
-    const size_t call_count = pass->rank->threads[stream].call_count;
+    const struct route route = pass->routes[stream];
     int64_t busy_ns = 0;
     segment.ns += pass->rank->offset_ns;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
-        const struct call *call = event->signature < call_count ? &calls[event->signature] : NULL;
-        if (!call || call->count == 0 || call->kind == KIND_POLL) {
+        struct buffer *buffer =
+            event->signature < route.count ? route.buffers[event->signature] : NULL;
+        if (!buffer) {
             if (fold_event(pass, stream, event) < 0)
                 return -1;
             continue;
         }
-        struct buffer *buffer = &buffers[call->row];
-        int place = buffer->fill < buffer->room ? 1 : make_place(pass, call->row);
+        int place = buffer->fill < buffer->room ? 1 : make_place(pass, buffer);
         if (place < 0)
             return -1;
         if (!place)
@@ -842,7 +845,7 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
     pass.row_count = fold->first_rows[number + 1] - fold->first_rows[number];
     if (pass.row_count == 0)
         return 0;
-    int status = make_buffers(&pass);
+    int status = make_buffers(&pass) < 0 ? -1 : make_routes(&pass);
     /* A trace that cannot be opened a second time: its calls count as lost. */
     if (status == 0 &&
         trace_reader_open_part(&reader, dirfd, pass.rank->file, pass.rank->part, NULL) == 0)
@@ -854,6 +857,8 @@ int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer
     trace_reader_close(reader);
     pauses_release(&pass.pauses);
     free(pass.memory);
+    free(pass.routes);
+    free(pass.routed);
     free(pass.buffers);
     free(pass.planned);
     return status;

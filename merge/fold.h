@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "merge/labels.h"
-#include "merge/names.h"
 #include "merge/progress.h"
 #include "merge/rank.h"
+#include "merge/regions.h"
 #include "schema/error.h"
 #include "schema/profile_writer.h"
 
@@ -31,9 +31,7 @@ struct fold {
     bool has_handles;    /* labels tell communicators by their Fortran handles */
     enum labels labels; /* LABELS_AUTO becomes what was chosen */
 
-    struct names regions;
-    char **tags; /* of each region, JSON */
-    size_t tags_room;
+    struct regions regions;
     struct profile_row *rows;
     size_t row_count, row_room;
     size_t *first_rows; /* of each rank; rank_count + 1 of them */

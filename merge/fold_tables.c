@@ -21,11 +21,11 @@ static void choose_tags(struct fold *fold)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < fold->row_count; i++)
-        bytes += strlen(fold->tags[fold->rows[i].region]);
+        bytes += strlen(fold->regions.tags[fold->rows[i].region]);
     if (bytes > TAGS_ALWAYS && bytes / (2 * sizeof(int64_t)) > fold->events)
         return;
     for (size_t i = 0; i < fold->row_count; i++)
-        fold->rows[i].tags = fold->tags[fold->rows[i].region];
+        fold->rows[i].tags = fold->regions.tags[fold->rows[i].region];
 }
 
 /* Leaves out rows without events, and regions without rows: the package refuses both. */

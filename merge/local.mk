@@ -46,6 +46,7 @@ libmerge_la_SOURCES = \
 	merge/publish.c merge/publish.h \
 	merge/rank.c merge/rank.h \
 	merge/rank_end.c merge/rank_end.h \
+	merge/regions.c merge/regions.h \
 	merge/run.c merge/run.h \
 	merge/run_choice.c merge/run_choice.h \
 	merge/running_steps.c merge/running_steps.h \

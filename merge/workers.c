@@ -39,6 +39,12 @@ static void note(struct team *team, int status, const struct error *problem)
     }
 }
 
+static int join(const struct team *team, size_t item, struct error *problem)
+{
+    const struct workers *workers = team->workers;
+    return workers->join ? workers->join(workers->context, item, problem) : 0;
+}
+
 /* Works on one item, without the lock. */
 static void take_item(struct team *team)
 {
@@ -51,7 +57,7 @@ static void take_item(struct team *team)
     note(team, status, &problem);
     team->done[item] = true;
     while (!team->has_failed && team->joined < team->next && team->done[team->joined])
-        note(team, workers->join(workers->context, team->joined++, &problem), &problem);
+        note(team, join(team, team->joined++, &problem), &problem);
     pthread_cond_broadcast(&team->moved);
 }
 

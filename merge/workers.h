@@ -14,7 +14,7 @@ struct workers {
     void *context;
     /* Both return 0, or -1 and err. work runs in any thread, beside others; join one item after the
      * other, from the first on, each when it and all before it have been worked on. So what join
-     * does is the same whatever the threads. */
+     * does is the same whatever the threads. Without join (NULL) nothing is. */
     int (*work)(void *context, size_t item, struct error *err);
     int (*join)(void *context, size_t item, struct error *err);
 };

@@ -4,6 +4,7 @@
 #include "merge/world.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,30 +152,48 @@ static void tell_loss(const struct merge *merge, const struct rank *rank)
     free(requests);
 }
 
-/* Whether the world's traces are of several hosts. */
-static bool has_several_hosts(const struct run_world *world)
+struct host_search {
+    const struct run_world *world;
+    char key[sizeof((struct trace_header *)0)->host_key]; /* of some trace */
+    atomic_bool differs;                                  /* that of another one */
+};
+
+static int compare_host(void *context, size_t number, struct error *err)
 {
-    struct trace_header first = {.host_key = ""};
-    bool has_first = false, differs = false;
-    for (size_t i = 0; !differs && i < world->file_count; i++) {
-        struct trace_reader *reader;
-        if (run_world_open(world, i, &reader, NULL) < 0)
-            continue;
-        const struct trace_header *header = trace_reader_header(reader);
-        differs = has_first && strcmp(first.host_key, header->host_key) != 0;
-        if (!has_first)
-            first = *header;
-        has_first = true;
-        trace_reader_close(reader);
-    }
-    return differs;
+    struct host_search *search = context;
+    struct trace_reader *reader;
+    (void)err;
+    if (atomic_load(&search->differs) || run_world_open(search->world, number, &reader, NULL) < 0)
+        return 0;
+    if (strcmp(search->key, trace_reader_header(reader)->host_key) != 0)
+        atomic_store(&search->differs, true);
+    trace_reader_close(reader);
+    return 0;
+}
+
+/* Whether the world's traces are of several hosts. Those that cannot be opened are of none. */
+static bool has_several_hosts(const struct run_world *world, unsigned threads)
+{
+    struct host_search search = {.world = world};
+    const struct workers workers = {
+        .threads = threads, .context = &search, .work = compare_host};
+    struct trace_reader *reader = NULL;
+    struct error err;
+    for (size_t i = 0; !reader && i < world->file_count; i++)
+        run_world_open(world, i, &reader, NULL);
+    if (!reader)
+        return false;
+    strcpy(search.key, trace_reader_header(reader)->host_key);
+    trace_reader_close(reader);
+    return workers_run(&workers, world->file_count, &err) == 0 && atomic_load(&search.differs);
 }
 
 /* How many times of messages of each rank are kept to align the hosts' clocks. */
 static size_t traffic_times(const struct merge *merge)
 {
     size_t share = merge->memory / TRAFFIC_SHARE / (merge->world->file_count + 1);
-    if (merge->timeline.clock != TIMELINE_MESSAGES || !has_several_hosts(merge->world))
+    if (merge->timeline.clock != TIMELINE_MESSAGES || 
+        !has_several_hosts(merge->world, merge->threads))
         return 0;
     return share > TRAFFIC_TIMES_LEAST ? share : TRAFFIC_TIMES_LEAST;
 }
