@@ -20,7 +20,7 @@ enum {
     STEP_RECORD_MAX = 32 * 1024, /* bytes of the text, its zero byte included */
 };
 
-/* How the epilog merges: the site's to say. */
+/* How the epilog merges: the site's to say. wait_s and threads are also srun's. */
 struct epilog_terms {
     uint32_t timeout_s; /* for all steps of the job together */
     uint32_t wait_s;    /* for the markers of nodes, within that time */

@@ -17,14 +17,15 @@
 
 extern char **environ;
 
-static int spawn(pid_t *child, const char *tool, const char *run, unsigned wait_s)
+static int spawn(pid_t *child, const char *tool, const char *run, const struct epilog_terms *terms)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
     sigset_t none, all;
-    char wait[32];
-    char *argv[] = {(char *)tool, (char *)"--auto", wait, (char *)"--", (char *)run, NULL};
-    snprintf(wait, sizeof wait, "--wait=%u", wait_s);
+    char wait[32], threads[32];
+    char *argv[] = {(char *)tool, (char *)"--auto", wait, threads, (char *)"--", (char *)run, NULL};
+    snprintf(wait, sizeof wait, "--wait=%u", (unsigned)terms->wait_s);
+    snprintf(threads, sizeof threads, "--threads=%u", (unsigned)terms->threads);
 
     /* srun blocks its signals in this thread, and a child would inherit that. */
     sigemptyset(&none);
@@ -80,7 +81,7 @@ static int wait_for(pid_t child, int ended, const sigset_t *stop)
     return status;
 }
 
-void merge_child_run(const char *tool, const char *run, unsigned wait_s)
+void merge_child_run(const char *tool, const char *run, const struct epilog_terms *terms)
 {
     sigset_t stop, before;
     int ended[2];
@@ -100,7 +101,7 @@ void merge_child_run(const char *tool, const char *run, unsigned wait_s)
     sigaddset(&stop, SIGHUP);
     sigaddset(&stop, SIGQUIT);
     sigprocmask(SIG_BLOCK, &stop, &before);
-    int reason = spawn(&child, tool, run, wait_s);
+    int reason = spawn(&child, tool, run, terms);
     close(ended[1]);
     int status = reason == 0 ? wait_for(child, ended[0], &stop) : 0;
     if (WIFSIGNALED(status))

@@ -241,7 +241,7 @@ void srun_finish(const struct settings *settings)
     if (run[0] == '\0' || options.merge != MERGE_SRUN)
         return;
     if (own_job)
-        merge_child_run(settings->merge_tool, run, settings->epilog.wait_s);
+        merge_child_run(settings->merge_tool, run, &settings->epilog);
     else /* root would be writing into somebody's directory */
         fprintf(stderr, "scope-profile: srun ran for another user: sp-merge %s is left to them\n",
                 run);
