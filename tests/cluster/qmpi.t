@@ -100,7 +100,7 @@ for mpi in openmpi mpich; do
         "${interpreter[$mpi]}" exchange.py
     without=$(events)
     counted "$mpi" "$mpi, mpi4py" scope+all+another+all "${interpreter[$mpi]}" exchange.py
-    is "$(events)" "${without:-events}" "$mpi, mpi4py: the profile is one without tools"
+    is "$(events)" "${without:-events}" "$mpi, mpi4py: the profile is as without tools"
 done
 
 # --- order, and a delay ---------------------------------------------------------------------------
