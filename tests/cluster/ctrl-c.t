@@ -8,19 +8,24 @@ mpicc_openmpi -o waiter "$programs/waiter.c"
 
 # interrupted SIGNALS WORD...: srun gets these signals when both ranks wait in MPI_Recv
 interrupted() {
-    rm -rf tally.* scope-profile-*
+    rm -rf tally.* scope-profile-* said
     # A background command of bash ignores SIGINT unless told otherwise.
     # shellcheck disable=SC2016 # the inner shell expands
     run bash -c 'signals=$1
         shift
-        env --default-signal=INT srun -N2 -n2 --mpi=pmix "$@" ./waiter &
+        env --default-signal=INT srun -N2 -n2 --mpi=pmix "$@" ./waiter 2>said &
         srun=$!
         until [[ -e tally.0 && -e tally.1 ]]; do sleep 0.05; done
         for signal in $signals; do
             kill -s "$signal" $srun
-            sleep 0.2
+            until grep -q "^srun: interrupt (one\|^srun: forcing" said || ! kill -0 $srun; do
+                sleep 0.02
+            done 2>/dev/null
         done
-        wait $srun' bash "$@"
+        wait $srun
+        status=$?
+        cat said >&2
+        exit $status' bash "$@"
 }
 
 for signals in "INT INT" TERM; do

@@ -147,11 +147,12 @@ is "$(told "$job.0")$(told "$job.1")$(ranks_of "$job.0")" 4 "what srun merged is
 is "$(find "scope-profile-$job.1" -name '*.sptrace' | wc -l)" 4 "keeps its traces"
 
 # --- the time it takes ----------------------------------------------------------------------------
-site epilog-detach=yes merge-wait=3
-batch -- "srun --mpi=pmix $what ./neighbours 0.1" "rm $run_directory/done-node2"
+site epilog-detach=yes merge-wait=60
+batch -- "srun --mpi=pmix $what ./neighbours 0.1" "mv $run_directory/done-node2 $work/held"
 passes "epilog-detach=yes: the node does not wait for the merge" test ! -e "scope-profile-$job.0.h5"
-for ((round = 0; round < 100; round++)); do
-    [[ ! -e scope-profile-$job.0.log ]] || break
+in_work mv held "scope-profile-$job.0/done-node2"
+for ((round = 0; round < 300; round++)); do
+    [[ ! -e scope-profile-$job.0.h5 || -n $(registered) ]] || break
     sleep 0.1
 done
 is "$(ranks_of "$job.0")" 4 "which comes later"

@@ -108,7 +108,7 @@ on_node 2 chmod 700 /run/scope-profile
 
 # --- the process that merges ----------------------------------------------------------------------
 # With a node that is never done it waits. Its user looks at it, and stops it.
-site merge-wait=4 epilog-timeout=8
+site merge-wait=60 epilog-timeout=12
 step -- 'rm $run/done-node2'
 merger=''
 for ((round = 0; round < 300; round++)); do
