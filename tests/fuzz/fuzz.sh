@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the libFuzzer programs one after another, each from seeds made of traces and from the corpus
-# that earlier runs found. Speaks TAP; what an input did wrong is left in fuzz/findings.
+# Runs the libFuzzer programs, two at a time, each from seeds made of traces and from the corpus that
+# earlier runs found. Speaks TAP; what an input did wrong is left in fuzz/findings.
 set -uo pipefail
 
 seconds=${1-}
@@ -52,29 +52,32 @@ make_seeds() {
     rm -rf "$memory/runs"
 }
 
-# fuzz NAME SECONDS OPTION...: one test
-number=0
+# fuzz NUMBER NAME SECONDS OPTION...: one test
 fuzz() {
-    local name=$1 log=$1.log status=0
-    number=$((number + 1))
+    local number=$1 name=$2 log=$2.log result=ok
     mkdir -p "corpus/$name"
-    "./fuzz_$name" -max_total_time="$2" -timeout=10 -rss_limit_mb=1024 \
-        -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="findings/$name-" "${@:3}" \
-        "corpus/$name" "seeds/$name" >"$log" 2>&1 || status=$?
-    ((status == 0)) || printf 'not '
-    printf 'ok %d - %s: %s inputs in %s s, %s places seen\n' "$number" "$name" \
-        "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$2" \
+    "./fuzz_$name" -max_total_time="$3" -timeout=10 -rss_limit_mb=1024 \
+        -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="findings/$name-" "${@:4}" \
+        "corpus/$name" "seeds/$name" >"$log" 2>&1 || result='not ok'
+    printf '%s %d - %s: %s inputs in %s s, %s places seen\n' "$result" "$number" "$name" \
+        "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$3" \
         "$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)"
-    ((status == 0)) || tail -n 60 "$log" | sed 's/^/# /'
-    return "$status"
+    [[ $result == ok ]] || {
+        tail -n 60 "$log" | sed 's/^/# /'
+        return 1
+    }
 }
 
 echo 1..3
 make_seeds || { echo "Bail out! no seeds" && exit 1; }
 bad=0
+{
+    fuzz 1 trace $((seconds * 5 / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
+    fuzz 2 text $((seconds / 12)) -max_len=4096 -malloc_limit_mb=16 || bad=1
+    exit $bad
+} &
 # HDF5 keeps memory from one input to the next: leaks of the merge are looked for at the end alone.
-fuzz trace $((seconds * 5 / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
-fuzz merge $((seconds * 6 / 12)) -max_len=32768 -malloc_limit_mb=256 \
+fuzz 3 merge $((seconds * 6 / 12)) -max_len=32768 -malloc_limit_mb=256 \
     -detect_leaks=0 || bad=1
-fuzz text $((seconds / 12)) -max_len=4096 -malloc_limit_mb=16 || bad=1
+wait $! || bad=1
 exit $bad
