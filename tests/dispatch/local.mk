@@ -100,10 +100,10 @@ $(standin)/mpich/qmpi_tool.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
 	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_tool.c $(mpich_link) -ldl -lpthread
 # The same with wrappers that end in jumps.
 $(standin)/openmpi/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/openmpi/libmpi.so
-	$(standin_made) $(qmpi_tool_cc) -O2 -foptimize-sibling-calls -DSTANDIN_OPENMPI -o $@ \
+	$(standin_made) $(qmpi_tool_cc) -O1 -foptimize-sibling-calls -DSTANDIN_OPENMPI -o $@ \
 		$(standin_source)/qmpi_tool.c $(openmpi_link) -ldl -lpthread
 $(standin)/mpich/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
-	$(standin_made) $(qmpi_tool_cc) -O2 -foptimize-sibling-calls -o $@ \
+	$(standin_made) $(qmpi_tool_cc) -O1 -foptimize-sibling-calls -o $@ \
 		$(standin_source)/qmpi_tool.c $(mpich_link) -ldl -lpthread
 $(standin)/openmpi/qmpi_apart.so: $(standin_source)/qmpi_apart.c $(standin)/openmpi/libmpi.so
 	$(standin_made) $(qmpi_tool_cc) -DSTANDIN_OPENMPI -o $@ $(standin_source)/qmpi_apart.c \
