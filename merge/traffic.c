@@ -18,6 +18,8 @@ struct meaning {
     bool completes; /* requests */
     bool cancels;
     bool starts_many;     /* persistent requests */
+    bool starts_sends;    /* some of these may be sends */
+    bool tells_all;       /* messages that it started are told one by one, or there were none */
     uint64_t requests;    /* how many receives it begins or completes */
     size_t sends_to;      /* channels; SIZE_MAX: none that is known */
     size_t receives_from; /* likewise */
@@ -271,6 +273,13 @@ static bool is_send_init(const char *name)
     return is_one_of(name, inits);
 }
 
+/* Whether sends may be among persistent requests with this in common; NULL: there were none. */
+static bool may_send(const char *request)
+{
+    return request && (is_send_init(request) || strcmp(request, "mixed") == 0 ||
+                       strcmp(request, "unknown") == 0);
+}
+
 static bool is_receive(const char *name)
 {
     static const char *const receives[] = {"recv",
@@ -357,6 +366,8 @@ static int understand(struct traffic *traffic, const struct traffic_call *call,
         .completes = completes(call->operation),
         .cancels = strcmp(name, "cancel") == 0,
         .starts_many = is_startall,
+        .starts_sends = is_startall && may_send(call->request),
+        .tells_all = !call->request || call->signature->communicator >= 0,
         .receives = is_receive(name) && name[0] != 'i' && !strstr(name, "_init"),
         .posts = is_startall || (is_receive(name) && name[0] == 'i') ||
                  (is_start && is_receive(request)),
@@ -529,13 +540,14 @@ static int take_messages(struct traffic *traffic, uint32_t stream, const struct 
     return 0;
 }
 
-/* What is started together is told one by one, if at all: then it may be anything. */
+/* What is started together is told one by one, or not at all where its communicators are several:
+ * then it may be anything. */
 static int start_many(struct traffic *traffic, uint32_t stream, const struct meaning *meaning,
                       const struct trace_event *event, bool has_failed)
 {
     size_t told = traffic->streams[stream].message_count;
-    bool is_told = told > 0 && told < MESSAGES_MAX;
-    if (!is_told || has_failed)
+    bool is_told = meaning->tells_all && told < MESSAGES_MAX;
+    if (meaning->starts_sends && (!is_told || has_failed))
         traffic->misses_sends = true;
     if (has_failed) { /* some may have been started, receives as well */
         traffic->is_unsure = true;

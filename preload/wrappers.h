@@ -616,7 +616,7 @@ static void completion_begin(struct completion *completion, const struct call *c
     completion->room = 0;
     completion->handles = completion->few;
     completion->statuses = NULL;
-    signature->origin = ORIGIN_UNKNOWN;
+    signature->origin = completion->count > 0 ? ORIGIN_UNKNOWN : ORIGIN_NONE;
     if (completion->count > COMPLETION_FEW) {
         completion->room =
             (size_t)completion->count * (sizeof *completion->handles + sizeof(MPI_Status));
@@ -767,7 +767,7 @@ static void completion_end(struct completion *completion, struct call *call,
         trace_stream_completion(&call->thread->stream, indices, (size_t)done);
     if (signature->operation == OPERATION(FUNCTION_MPI_Startall))
         tell_started(completion, call, signature);
-    if (completion->count != 1 && done != 0) {
+    if (completion->count != 1 && done != 0 && signature->origin != ORIGIN_NONE) {
         signature->received = received;
         call_relabel(call, signature);
     }

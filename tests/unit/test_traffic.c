@@ -10,6 +10,7 @@ enum { WORLD = 0, TAG = 7 };
 
 static struct traffic traffic;
 static uint32_t next_id[4];
+static int communicator = WORLD; /* of the next call */
 
 static void set_up(void)
 {
@@ -39,7 +40,7 @@ static void call(uint32_t stream, struct spec spec, uint64_t start, uint64_t end
                                               .peer = spec.peer,
                                               .root = spec.root,
                                               .tag = spec.tag,
-                                              .communicator = WORLD};
+                                              .communicator = communicator};
     const struct traffic_call is = {.operation = &operation,
                                     .signature = &signature,
                                     .request = spec.request,
@@ -195,11 +196,37 @@ static void start(bool is_send, int peer)
     traffic_started(&traffic, 0, is_send, &(struct trace_message){.peer = peer, .tag = TAG});
 }
 
+/* request: what the requests have in common; is_told: their communicator, too. */
+static void start_all(const char *request, bool is_told, uint64_t start, uint64_t end)
+{
+    communicator = is_told ? WORLD : -1;
+    call(0,
+         (struct spec){"startall", request, KIND_POINT_TO_POINT, -1, -1, -1, request ? 1 : -1, -1,
+                       8},
+         start, end);
+    communicator = WORLD;
+}
+
+Test(traffic, what_starts_no_send_ends_no_count)
+{
+    start_all(NULL, false, 1, 2);    /* of no requests */
+    start_all("mixed", true, 3, 4); /* of collectives */
+    start_all("bcast_init", false, 5, 6);
+    start_all("recv_init", false, 7, 8);
+    traffic_failed(&traffic, 0);
+    start_all(NULL, false, 9, 10);
+    call(0, message("send", 1), 11, 12);
+    cr_expect_eq(sends(1), 1);
+    start_all("unknown", false, 13, 14);
+    call(0, message("send", 1), 15, 16);
+    cr_expect_eq(sends(1), 1);
+}
+
 Test(traffic, sends_that_are_started_with_others_end_the_count_of_sends)
 {
     call(0, (struct spec){"start", "send_init", KIND_POINT_TO_POINT, 1, TAG, -1, -1, -1, 8}, 1, 2);
     cr_expect_eq(sends(1), 1);
-    call(0, (struct spec){"startall", "mixed", KIND_POINT_TO_POINT, -1, -1, -1, 1, -1, 8}, 3, 4);
+    start_all("mixed", false, 3, 4);
     call(0, message("send", 1), 5, 6);
     call(0, message("send", 2), 7, 8);
     cr_expect_eq(sends(1), 1);
