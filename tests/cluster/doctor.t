@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The check of a host: a good one has no fault, and each fault that an administrator can make is named.
 . "$(dirname "$0")/scenario.sh"
-plan 30
+plan 36
 results=$(mktemp -d)
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -60,6 +60,20 @@ only_fault "there is no directory $site/none/? on this host" "out= in a director
 with "optional $site/none.so"
 is "$status" 1 "plugstack.conf without the plugin"
 like "$out" 'does not name the plugin: add the line "optional scope_profile.so"' "is a fault"
+
+with "$good spool=$site/none"
+only_fault "spool=$site/none: there is no such directory on this host: make it" "a spool that is not there"
+mkdir -m 755 "$site/spool"
+with "$good spool=$site/spool"
+like "$out" "ok    spool=$site/spool: copying ends before UnkillableStepTimeout, 60 s" "a spool"
+cp "$SP_CLUSTER/slurm.conf" "$results"
+echo "UnkillableStepTimeout=45" >>"$SP_CLUSTER/slurm.conf"
+with "$good spool=$site/spool spool-timeout=31"
+only_fault "spool=$site/spool: copying may take 31 s, and UnkillableStepTimeout is 45: .* let it be 46" \
+    "a spool that may take too long for Slurm"
+with "$good spool=$site/spool spool-timeout=30"
+is "$status$(grep -c ^FAIL <<<"$out")" 00 "one that just does not"
+cat "$results/slurm.conf" >"$SP_CLUSTER/slurm.conf"
 
 with "$good merge=epilog"
 only_fault "epilog: plugstack.conf says merge=epilog, but no Epilog in [^ ]+ does it: let it name [^ ]+/epilog.d/90" \
