@@ -836,20 +836,29 @@ static int finish_rows(struct pass *pass)
     return 0;
 }
 
+static int keep_problem(const struct pass *pass, const struct error *problem)
+{
+    pass->rank->reopening = strdup(problem->text);
+    return pass->rank->reopening ? 0 : error_set(pass->err, "out of memory");
+}
+
 int fold_rank(struct fold *fold, size_t number, int dirfd, struct profile_writer *writer,
               struct progress *progress, struct error *err)
 {
     struct pass pass = {.fold = fold, .rank = &fold->ranks[number], .writer = writer, .err = err};
     struct trace_reader *reader = NULL;
+    struct error problem;
     pass.rows = &fold->rows[fold->first_rows[number]];
     pass.row_count = fold->first_rows[number + 1] - fold->first_rows[number];
     if (pass.row_count == 0)
         return 0;
     int status = make_buffers(&pass) < 0 ? -1 : make_routes(&pass);
     /* A trace that cannot be opened a second time: its calls count as lost. */
-    if (status == 0 &&
-        trace_reader_open_part(&reader, dirfd, pass.rank->file, pass.rank->part, NULL) == 0)
-        status = stream_records(&pass, reader, progress);
+    if (status == 0)
+        status = trace_reader_open_part(&reader, dirfd, pass.rank->file, pass.rank->part,
+                                        &problem) == 0
+                     ? stream_records(&pass, reader, progress)
+                     : keep_problem(&pass, &problem);
     if (status == 0)
         status = fold_session(&pass);
     if (status == 0)

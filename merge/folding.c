@@ -85,7 +85,10 @@ static int tell_lost(void *context, size_t item, struct error *err)
     const struct rank *rank = &folding->fold->ranks[batch->first_rank + item];
     (void)err;
     progress_rank(folding->progress, rank->events);
-    if (rank->lost > 0)
+    if (rank->reopening)
+        losses_add(folding->losses, "rank %" PRIu32 ": its trace could not be opened again: %s",
+                   rank->header.rank, rank->reopening);
+    else if (rank->lost > 0)
         losses_add(folding->losses, "rank %" PRIu32 ": its trace changed while it was read",
                    rank->header.rank);
     return 0;

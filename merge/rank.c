@@ -661,6 +661,7 @@ void rank_release(struct rank *rank)
     }
     free(rank->threads);
     free(rank->file);
+    free(rank->reopening);
     free(rank->pauses);
     free(rank->unrecorded);
     free(rank->last_calls);

@@ -114,6 +114,7 @@ struct rank {
     struct profile_pause *pauses;
     size_t pause_count, pause_room;
     uint64_t lost;     /* calls that were there in the first pass and no more */
+    char *reopening;   /* why the trace could not be opened again; NULL: it could */
     int64_t paused_ns; /* also in pauses that are too many to be kept */
 };
 
