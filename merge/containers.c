@@ -142,8 +142,19 @@ static int read_container(struct run *run, struct run_container *container)
             status = add_trace(run, container->file, &trace);
     }
     container->is_complete = reader.is_complete;
+    if (status == 0 && !reader.is_complete && reader.spool[0])
+        status = (container->spool = strdup(reader.spool)) ? 0 : -1;
     trace_container_close(&reader);
     return status;
+}
+
+static int sort_all(struct run *run)
+{
+    for (size_t i = 0; i < run->world_count; i++) {
+        if (run->worlds[i].parts && sort(&run->worlds[i]) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int containers_read(struct run *run)
@@ -152,11 +163,89 @@ int containers_read(struct run *run)
         if (read_container(run, &run->containers[i]) < 0)
             return -1;
     }
-    for (size_t i = 0; i < run->world_count; i++) {
-        if (run->worlds[i].parts && sort(&run->worlds[i]) < 0)
+    return sort_all(run);
+}
+
+/* --- spools ------------------------------------------------------------------------------------
+ */
+
+/* A trace there is a part that is a whole file. */
+static int add_spooled(struct run *run, const char *world_name, int directory, const char *name)
+{
+    struct stat info;
+    if (!run_is_trace_name(name) || fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    struct run_world *world = find_world(run, world_name);
+    if (!world || grow(world) < 0)
+        return -1;
+    char *file = strdup(name);
+    if (!file)
+        return -1;
+    world->parts[world->file_count] = (struct trace_part){
+        .container = file, .dirfd = directory, .size = (uint64_t)info.st_size};
+    world->files[world->file_count++] = file;
+    world->bytes += (uint64_t)info.st_size;
+    return 0;
+}
+
+/* Keeps the directory open until run_release. */
+static int keep_spool(struct run *run, int directory)
+{
+    int *more = realloc(run->spools, (run->spool_count + 1) * sizeof(*more));
+    if (!more)
+        return -1;
+    run->spools = more;
+    run->spools[run->spool_count++] = directory;
+    return 0;
+}
+
+static int read_spooled_world(struct run *run, int spool, const char *name)
+{
+    int directory = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int again = directory < 0 ? -1 : openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = again < 0 ? NULL : fdopendir(again);
+    int status = 0;
+    if (!list) {
+        if (again >= 0)
+            close(again);
+        if (directory >= 0)
+            close(directory);
+        return 0;
+    }
+    if (keep_spool(run, directory) < 0) {
+        close(directory);
+        status = -1;
+    }
+    for (struct dirent *entry; status == 0 && (entry = readdir(list));)
+        status = add_spooled(run, name, directory, entry->d_name);
+    closedir(list);
+    return status;
+}
+
+static int read_spool(struct run *run, struct run_container *container)
+{
+    int fd = open(container->spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    int status = 0;
+    container->is_elsewhere = !list;
+    if (!list && fd >= 0)
+        close(fd);
+    for (struct dirent *entry; list && status == 0 && (entry = readdir(list));) {
+        if (entry->d_name[0] != '.')
+            status = read_spooled_world(run, dirfd(list), entry->d_name);
+    }
+    if (list)
+        closedir(list);
+    return status;
+}
+
+int containers_read_spools(struct run *run)
+{
+    for (size_t i = 0; i < run->container_count; i++) {
+        if (run->containers[i].spool && read_spool(run, &run->containers[i]) < 0)
             return -1;
     }
-    return 0;
+    return sort_all(run);
 }
 
 int containers_remove(const struct run *run, struct error *err)
@@ -171,9 +260,14 @@ int containers_remove(const struct run *run, struct error *err)
 
 void containers_release(struct run *run)
 {
-    for (size_t i = 0; i < run->container_count; i++)
+    for (size_t i = 0; i < run->container_count; i++) {
         free(run->containers[i].file);
+        free(run->containers[i].spool);
+    }
     free(run->containers);
+    for (size_t i = 0; i < run->spool_count; i++)
+        close(run->spools[i]);
+    free(run->spools);
 }
 
 /* --- waiting -----------------------------------------------------------------------------------

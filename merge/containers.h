@@ -13,6 +13,10 @@ int containers_note(struct run *run, const char *file);
  * memory. */
 int containers_read(struct run *run);
 
+/* For a run that is not over: adds the traces that lie in spools of this node as yet. Returns 0, or
+ * -1 without memory. */
+int containers_read_spools(struct run *run);
+
 /* Removes them from the run's directory. Returns 0, or -1 and err. */
 int containers_remove(const struct run *run, struct error *err);
 

@@ -14,13 +14,14 @@
 
 #include "merge/system_log.h"
 #include "merge/user_child.h"
+#include "schema/node_marker.h"
 #include "schema/registry.h"
+#include "schema/spool_place.h"
 
 enum {
     DETACHED_S = 3600,
     NOTE_MS = 1000,                      /* for telling the user */
     SPARE_MS = 2500,                     /* of the time, for ending a merge and telling of it */
-    STALE_S = 30 * 24 * 3600,            /* no job lasts so long */
     LISTED_MAX = 2 * REGISTRY_JOB_MAX,   /* several daemons may have added at once */
 };
 
@@ -29,7 +30,8 @@ struct epilog {
     uint32_t job, user;
     uint32_t steps[LISTED_MAX];
     int count;
-    int64_t begun, deadline;
+    int64_t begun, deadline, wait_until;
+    char node[NODE_MARKER_NAME_SIZE];
     epilog_merge *merge;
     void *merge_data;
 };
@@ -47,6 +49,17 @@ static bool read_number(const char *name, uint32_t *number)
     unsigned long value = strtoul(text, &end, 10);
     *number = (uint32_t)value;
     return errno == 0 && *end == '\0' && value <= UINT32_MAX;
+}
+
+/* The node's name, as Slurm has it. */
+static void read_node(struct epilog *epilog)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+    epilog->node[0] = epilog->node[sizeof epilog->node - 1] = '\0';
+    if (name)
+        snprintf(epilog->node, sizeof epilog->node, "%s", name);
+    else
+        gethostname(epilog->node, sizeof epilog->node - 1);
 }
 
 /* The entry of a step, if it can be believed; else what is wrong is logged. */
@@ -85,6 +98,11 @@ static int merge_in_child(const void *data)
     return epilog_step_merge(data);
 }
 
+static int settle_in_child(const void *data)
+{
+    return epilog_step_settle(data);
+}
+
 static int note_in_child(const void *data)
 {
     return epilog_step_note(data);
@@ -92,7 +110,10 @@ static int note_in_child(const void *data)
 
 static void tell_user(const struct step_record *record, const char *text, pid_t ended)
 {
-    struct epilog_note note = {.run = record->run, .text = text, .is_mpirun = record->is_mpirun, .merger = ended};
+    struct epilog_note note = {.run = record->run,
+                               .text = text,
+                               .is_mpirun = record->is_mpirun,
+                               .merger = ended};
     struct user_child child;
     struct user_ids ids = step_record_ids(record);
     if (user_child_start(&child, &ids, note_in_child, &note) == 0)
@@ -111,15 +132,36 @@ static void log_text(const struct step_record *record, char *text)
     }
 }
 
-/* Returns whether the file system answers. */
-static bool merge_step(const struct epilog *epilog, const struct step_record *record,
-                       int64_t wait_until)
+static struct epilog_step step_of(const struct epilog *epilog, const struct step_record *record)
 {
-    struct epilog_step step = {.record = record,
-                               .begun = epilog->begun,
-                               .wait_until = wait_until,
-                               .merge = epilog->merge,
-                               .merge_data = epilog->merge_data};
+    return (struct epilog_step){.record = record,
+                                .node = epilog->node,
+                                .begun = epilog->begun,
+                                .wait_until = epilog->wait_until,
+                                .merge = epilog->merge,
+                                .merge_data = epilog->merge_data};
+}
+
+/* Returns whether the file system answers. */
+static bool settle_step(const struct epilog *epilog, const struct step_record *record)
+{
+    struct epilog_step step = step_of(epilog, record);
+    struct user_child child;
+    struct error err;
+    struct user_ids ids = step_record_ids(record);
+    if (user_child_start(&child, &ids, settle_in_child, &step) < 0)
+        return true;
+    int status = user_child_wait(&child, epilog->deadline);
+    log_text(record, child.text);
+    if (record->spool[0] && spool_place_remove(record->spool, &err) < 0)
+        system_log("job %" PRIu32 " step %" PRIu32 ": %s", record->job, record->step, err.text);
+    return status != -2;
+}
+
+/* Returns whether the file system answers. */
+static bool merge_step(const struct epilog *epilog, const struct step_record *record)
+{
+    struct epilog_step step = step_of(epilog, record);
     struct user_child child;
     struct user_ids ids = step_record_ids(record);
     if (user_child_start(&child, &ids, merge_in_child, &step) < 0) {
@@ -143,18 +185,27 @@ static bool merge_step(const struct epilog *epilog, const struct step_record *re
 /* --- all of them ---------------------------------------------------------------------------------
  */
 
-static void merge_all(const struct epilog *epilog, int64_t wait_until)
+/* Does it for each step, while file systems answer and there is time. Returns how many are left. */
+static int for_each_step(const struct epilog *epilog,
+                         bool (*act)(const struct epilog *epilog, const struct step_record *record))
 {
     struct step_record record;
+    int done = 0;
     bool answers = true;
-    int left = 0;
-    for (int i = 0; i < epilog->count; i++) {
-        bool has_time = answers && user_child_now() < epilog->deadline;
-        left += !has_time;
-        if (has_time && read_entry(epilog, epilog->steps[i], &record))
-            answers = merge_step(epilog, &record, wait_until);
-        registry_remove(epilog->registry, epilog->job, epilog->steps[i]);
+    for (; done < epilog->count && answers && user_child_now() < epilog->deadline; done++) {
+        if (read_entry(epilog, epilog->steps[done], &record))
+            answers = act(epilog, &record);
     }
+    return epilog->count - done;
+}
+
+/* Other nodes may wait for this one's part of a step while it waits for theirs of another. */
+static void merge_all(const struct epilog *epilog)
+{
+    for_each_step(epilog, settle_step);
+    int left = for_each_step(epilog, merge_step);
+    for (int i = 0; i < epilog->count; i++)
+        registry_remove(epilog->registry, epilog->job, epilog->steps[i]);
     if (left > 0)
         system_log("job %" PRIu32 ": no time for %d of %d steps: their traces stay", epilog->job,
                    left, epilog->count);
@@ -184,8 +235,9 @@ static void merge_by_terms(struct epilog *epilog)
     int64_t wait_ms = 1000 * (int64_t)terms.wait_s, most_ms = 2 * time_ms / 3;
     epilog->begun = user_child_now();
     epilog->deadline = epilog->begun + time_ms - spare_ms;
-    merge_all(epilog, epilog->begun + (wait_ms < most_ms ? wait_ms : most_ms));
-    registry_clean(epilog->registry, STALE_S);
+    epilog->wait_until = epilog->begun + (wait_ms < most_ms ? wait_ms : most_ms);
+    merge_all(epilog);
+    registry_clean(epilog->registry, REGISTRY_AGE_S);
 }
 
 void epilog_run(const char *registry, epilog_merge *merge, void *merge_data)
@@ -196,6 +248,7 @@ void epilog_run(const char *registry, epilog_merge *merge, void *merge_data)
         system_log("SLURM_JOB_ID and SLURM_JOB_UID do not tell whose epilog this is");
         return;
     }
+    read_node(&epilog);
     epilog.registry = registry_open(registry, false, &err);
     if (epilog.registry < 0) {
         if (errno != ENOENT)

@@ -17,11 +17,14 @@
 #include "merge/mpirun_runs.h"
 #include "merge/publish.h"
 #include "merge/run.h"
+#include "merge/run_nodes.h"
 #include "merge/user_child.h"
 #include "merge/world.h"
 #include "schema/node_marker.h"
 #include "schema/regular_file.h"
 #include "schema/run_path.h"
+#include "schema/spool_files.h"
+#include "schema/trace_container.h"
 
 enum {
     LOOK_FIRST_MS = 20, /* between looks at the run; twice as long each time */
@@ -33,18 +36,34 @@ enum {
 #define MEMORY (UINT64_C(256) << 20)
 
 /* What there is to be seen of a run. */
-enum sight { SIGHT_GONE, SIGHT_TAKEN, SIGHT_OPEN, SIGHT_WHOLE };
+enum sight {
+    SIGHT_GONE,  /* it was removed */
+    SIGHT_TAKEN, /* somebody merges it, or did */
+    SIGHT_OPEN,  /* some node may be at work on it */
+    SIGHT_WHOLE
+};
+
+static int open_run(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 /* Whether a merger that lives, on whatever node, has the run. */
 static bool is_locked(int run)
 {
-    int fd = openat(run, JOB_RECORD_NAME,
+    int fd = openat(run, RUN_LOCK,
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool is_locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     close(fd);
     return is_locked;
+}
+
+/* Whether the epilog of some node has it, or had. */
+static bool is_claimed(int run)
+{
+    return faccessat(run, RUN_EPILOG_CLAIM, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Whether srun, or a line of the batch script, has merged it, if only in part. */
@@ -55,29 +74,39 @@ static bool has_profile(const char *run)
     return run_path_profile(run, 0, path, sizeof path, NULL) == 0 && lstat(path, &info) == 0;
 }
 
-static enum sight look(const struct step_record *record, const char *path, int run,
-                       int64_t *markers)
+/* A run that is looked at. */
+struct watch {
+    const struct step_record *record;
+    const char *path;
+    int run;
+    struct names nodes;  /* on which mpirun's ranks were */
+    uint64_t done, all; /* of nodes */
+};
+
+static enum sight look(struct watch *watch)
 {
+    const struct step_record *record = watch->record;
     bool may_be_merged = record->merge == MERGE_SRUN || record->is_mpirun;
-    *markers = node_marker_count(run);
-    if (*markers < 0)
+    int64_t markers = node_marker_count(watch->run);
+    if (markers < 0)
         return SIGHT_GONE;
-    if (faccessat(run, RUN_EPILOG_CLAIM, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || is_locked(run) ||
-        (may_be_merged && has_profile(path)))
+    if (is_claimed(watch->run) || is_locked(watch->run) ||
+        (may_be_merged && has_profile(watch->path)))
         return SIGHT_TAKEN;
-    return *markers < (int64_t)record->nodes ? SIGHT_OPEN : SIGHT_WHOLE;
+    watch->all = record->is_mpirun ? watch->nodes.count : record->nodes;
+    watch->done = record->is_mpirun ? run_nodes_done(&watch->nodes, watch->run) : (uint64_t)markers;
+    return watch->done < watch->all ? SIGHT_OPEN : SIGHT_WHOLE;
 }
 
 /* Waits until the run is whole, and srun had its time, or until no more is to be waited. */
-static enum sight await(const struct epilog_step *step, const char *path, int run,
-                        int64_t *markers)
+static enum sight await(const struct epilog_step *step, struct watch *watch)
 {
     bool leaves_to_srun = step->record->merge == MERGE_SRUN && !step->record->is_mpirun;
     int64_t grace_until = 0;
     enum sight sight;
     for (int pause = LOOK_FIRST_MS;; pause = pause < LOOK_LAST_MS / 2 ? 2 * pause : LOOK_LAST_MS) {
         int64_t now = user_child_now();
-        sight = look(step->record, path, run, markers);
+        sight = look(watch);
         if (sight == SIGHT_GONE || sight == SIGHT_TAKEN)
             return sight;
         /* One that was whole at the first look has been so since before the epilog began. */
@@ -113,43 +142,96 @@ static int open_failed(const char *run, int reason)
     return EPILOG_TELL;
 }
 
-/* The run at path, whose directory is open as run. */
-static int merge_open(const struct epilog_step *step, const char *path, int run)
+/* The run, once no more is waited for. */
+static int merge_seen(const struct epilog_step *step, const struct watch *watch, enum sight sight)
 {
-    const struct step_record *record = step->record;
-    int64_t markers;
-    take_umask(run);
-    enum sight sight = await(step, path, run, &markers);
     if (sight == SIGHT_GONE || sight == SIGHT_TAKEN)
         return EPILOG_NOTHING;
-    if (!claim(run)) {
+    if (!claim(watch->run)) {
         if (errno == EEXIST || errno == ENOENT || errno == ESTALE)
             return EPILOG_NOTHING;
-        fprintf(stderr, "scope-profile: %s cannot be written: %s; the traces stay\n", path,
+        fprintf(stderr, "scope-profile: %s cannot be written: %s; the traces stay\n", watch->path,
                 strerror(errno));
         return EPILOG_TELL;
     }
     if (sight == SIGHT_OPEN)
         fprintf(stderr,
-                "scope-profile: %s: %" PRId64 " of %" PRIu32
+                "scope-profile: %s: %" PRIu64 " of %" PRIu64
                 " nodes were done: merging what is there\n",
-                path, markers, record->nodes);
-    const struct epilog_bounds bounds = {.threads = record->terms.threads,
+                watch->path, watch->done, watch->all);
+    const struct epilog_terms *terms = &step->record->terms;
+    const struct epilog_bounds bounds = {.threads = terms->threads,
                                          .memory = MEMORY,
-                                         .likwid_seconds = record->terms.timeout_s / LIKWID_SHARE};
-    int status = step->merge(step->merge_data, path, &bounds);
+                                         .likwid_seconds = terms->timeout_s / LIKWID_SHARE};
+    int status = step->merge(step->merge_data, watch->path, &bounds);
     return status == WORLD_COMPLETE && sight == SIGHT_WHOLE ? EPILOG_DONE : EPILOG_TELL;
 }
 
 static int merge_run(const struct epilog_step *step, const char *path)
 {
-    int run = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (run < 0)
+    struct watch watch = {.record = step->record, .path = path, .run = open_run(path)};
+    int end;
+    if (watch.run < 0)
         return open_failed(path, errno);
-    int end = merge_open(step, path, run);
-    close(run);
+    take_umask(watch.run);
+    if (step->record->is_mpirun && run_nodes_find(&watch.nodes, path) < 0) {
+        fprintf(stderr, "scope-profile: %s: out of memory; the traces stay\n", path);
+        end = EPILOG_TELL;
+    } else {
+        end = merge_seen(step, &watch, await(step, &watch));
+    }
+    names_release(&watch.nodes);
+    close(watch.run);
     return end;
 }
+
+/* --- this node's part ----------------------------------------------------------------------------
+ */
+
+/* Other nodes wait for the marker, which slurmstepd has made in most cases. No slurmstepd knows
+ * which of mpirun's runs its node is in. */
+static void mark_done(void *data, const char *path)
+{
+    const struct epilog_step *step = data;
+    char marker[NODE_MARKER_NAME_SIZE];
+    int run = open_run(path);
+    if (run < 0)
+        return;
+    if (!is_claimed(run) && !is_locked(run) && !has_profile(path) &&
+        node_marker_name(step->node, step->record->component, marker) == 0)
+        node_marker_put(run, marker);
+    close(run);
+}
+
+static void copy_spool(const struct epilog_step *step)
+{
+    const struct step_record *record = step->record;
+    char marker[NODE_MARKER_NAME_SIZE], container[TRACE_CONTAINER_NAME_SIZE];
+    if (access(record->spool, F_OK) < 0 ||
+        node_marker_name(step->node, record->component, marker) < 0 ||
+        trace_container_name(marker + strlen(NODE_MARKER_PREFIX), container) < 0)
+        return;
+    if (spool_files_copy(record->spool, record->run, container) < 0)
+        fprintf(stderr, "scope-profile: the traces of %s could not be copied to %s\n",
+                record->spool, record->run);
+    spool_files_remove(record->spool);
+}
+
+int epilog_step_settle(const struct epilog_step *step)
+{
+    const struct step_record *record = step->record;
+    struct epilog_step copy = *step; /* callbacks take what may be changed */
+    if (record->spool[0])
+        copy_spool(step);
+    if (record->is_mpirun)
+        mpirun_runs_each(record->run, mark_done, &copy);
+    else
+        mark_done(&copy, record->run);
+    return 0;
+}
+
+/* --- merging -------------------------------------------------------------------------------------
+ */
 
 struct each {
     const struct epilog_step *step;

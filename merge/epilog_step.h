@@ -21,6 +21,7 @@ typedef int epilog_merge(void *data, const char *run, const struct epilog_bounds
 
 struct epilog_step {
     const struct step_record *record;
+    const char *node;          /* that the epilog is of */
     int64_t begun, wait_until; /* of the epilog, as user_child_now has it */
     epilog_merge *merge;
     void *merge_data;
@@ -32,7 +33,12 @@ enum epilog_end {
     EPILOG_TELL,    /* what is said on stderr is for the user */
 };
 
-/* In a process that has the user's ids (user_child.h). Returns an enum epilog_end. */
+/* In a process that has the user's ids (user_child.h): ends this node's part of the step, of which
+ * no process is left here: what a slurmstepd that was killed left in the spool is copied, and the
+ * node is marked done. Returns 0. */
+int epilog_step_settle(const struct epilog_step *step);
+
+/* The same, once all steps are settled. Returns an enum epilog_end. */
 int epilog_step_merge(const struct epilog_step *step);
 
 struct epilog_note {

@@ -85,15 +85,36 @@ static int show_run(struct sight *sight, const struct run_choice *choice, struct
         if (show_world(sight, run, &run->worlds[i], run->world_count == 1, err) < 0)
             return -1;
     }
-    if (sight->shown == 0)
+    if (sight->shown == 0 && run->world_count > 0)
         return show_world(sight, run, &run->worlds[run->world_count - 1], true, err);
     return 0;
 }
 
-static void print_json(struct json_object *worlds)
+/* The nodes whose traces cannot be seen from here. */
+static void tell_elsewhere(const struct run *run, struct json_object *nodes)
 {
-    struct json_object *root = json_object_new_object();
+    enum { NODES_TOLD = 10 };
+    size_t told = 0;
+    for (size_t i = 0; i < run->container_count; i++) {
+        const struct run_container *container = &run->containers[i];
+        if (!container->is_elsewhere)
+            continue;
+        if (nodes)
+            json_object_array_add(nodes, json_object_new_string(container->part));
+        else if (told++ < NODES_TOLD)
+            fprintf(stderr,
+                    "sp-dump: the ranks on %s write to %s there: sp-dump --live on that node shows "
+                    "them\n",
+                    container->part, container->spool);
+    }
+}
+
+static void print_json(const struct run *run, struct json_object *worlds)
+{
+    struct json_object *root = json_object_new_object(), *nodes = json_object_new_array();
+    tell_elsewhere(run, nodes);
     json_object_object_add(root, "worlds", worlds);
+    json_object_object_add(root, "spooled_elsewhere", nodes);
     puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED));
     json_object_put(root);
 }
@@ -110,7 +131,9 @@ static enum live_view_status look(struct sight *sight)
         sight->worlds = json_object_new_array();
     int status = show_run(sight, &choice, &err);
     if (sight->worlds)
-        print_json(sight->worlds);
+        print_json(&choice.run, sight->worlds);
+    else
+        tell_elsewhere(&choice.run, NULL);
     run_release(&choice.run);
     if (status < 0) {
         fprintf(stderr, "sp-dump: %s\n", err.text);

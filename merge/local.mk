@@ -12,7 +12,7 @@ libmerge_la_SOURCES = \
 	merge/duration.c merge/duration.h \
 	merge/epilog.c merge/epilog.h \
 	merge/epilog_step.c merge/epilog_step.h \
-	merge/mpirun_runs.c merge/mpirun_runs.h \
+	merge/mpirun_runs.c merge/mpirun_runs.h merge/run_nodes.c merge/run_nodes.h \
 	merge/exits.c merge/exits.h \
 	merge/flight.c merge/flight.h \
 	merge/fenced_tool.c merge/fenced_tool.h \
@@ -62,6 +62,8 @@ libmerge_la_SOURCES = \
 	schema/likwid_answer.h \
 	schema/processor.c schema/processor.h \
 	schema/registry.c schema/registry.h \
+	schema/spool_files.c schema/spool_files.h \
+	schema/spool_place.c schema/spool_place.h \
 	schema/step_record.c schema/step_record.h
 
 bin_PROGRAMS += sp-merge sp-dump

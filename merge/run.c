@@ -213,24 +213,34 @@ int run_world_open(const struct run_world *world, size_t number, struct trace_re
                                   world->parts ? &world->parts[number] : NULL, err);
 }
 
-/* The epilog looks whether somebody has the run by having it for an instant. */
-static bool lock_claim(int fd)
+/* Whether the file is still the one of its name: who has it locked removes it at the end. */
+static bool is_current(int dirfd, const char *name, int fd)
 {
-    enum { ATTEMPTS = 3, PAUSE_MS = 10 };
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (attempt > 0)
-            poll(NULL, 0, PAUSE_MS);
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-            return true;
-    }
-    return false;
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && fstatat(dirfd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
+/* Who may read a file may lock it and keep others out: this one nobody else may read. */
 int run_claim(struct run *run, struct error *err)
 {
-    run->claim = openat(run->fd, JOB_RECORD_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (run->claim < 0 || lock_claim(run->claim))
+    enum { ATTEMPTS = 3, PAUSE_MS = 10 };
+    if (run->job_problem.text[0])
         return 0;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (attempt > 0) /* the epilog looks whether somebody has it by having it for an instant */
+            poll(NULL, 0, PAUSE_MS);
+        int fd = openat(run->fd, RUN_LOCK,
+                        O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return 0;
+        bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        if (is_locked && is_current(run->fd, RUN_LOCK, fd)) {
+            run->claim = fd;
+            return 0;
+        }
+        close(fd);
+    }
     return error_set(err, "%s: another process is merging it", run->path);
 }
 
@@ -281,6 +291,8 @@ int run_remove(struct run *run, struct error *err)
     if (node_marker_remove_all(run->fd) < 0)
         return error_set(err, "cannot remove %s/" NODE_MARKER_PREFIX "NODE: %s", run->path,
                          strerror(errno));
+    if (unlinkat(run->fd, RUN_LOCK, 0) < 0 && errno != ENOENT)
+        return error_set(err, "cannot remove %s/" RUN_LOCK ": %s", run->path, strerror(errno));
     if (unlinkat(run->fd, RUN_EPILOG_CLAIM, AT_REMOVEDIR) < 0 && errno != ENOENT)
         return error_set(err, "cannot remove %s/" RUN_EPILOG_CLAIM ": %s", run->path,
                          strerror(errno));
@@ -298,9 +310,12 @@ void run_release(struct run *run)
     free(run->path);
     job_record_release(&run->job);
     exits_release(&run->exits);
+    if (run->claim >= 0) {
+        if (is_current(run->fd, RUN_LOCK, run->claim))
+            unlinkat(run->fd, RUN_LOCK, 0);
+        close(run->claim);
+    }
     if (run->fd >= 0)
         close(run->fd);
-    if (run->claim >= 0)
-        close(run->claim);
     *run = (struct run){.fd = -1, .claim = -1};
 }

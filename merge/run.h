@@ -13,6 +13,7 @@
 #include "schema/trace_container.h"
 #include "schema/trace_reader.h"
 
+#define RUN_LOCK "merge-lock" /* a file in it that its user alone can open: locked by who merges */
 #define RUN_EPILOG_CLAIM "epilog-claim" /* a directory in it: some node's epilog merges it, or did */
 
 /* One MPI_COMM_WORLD: a directory of traces, parts of the nodes' containers, or both. */
@@ -31,12 +32,14 @@ struct run_container {
     char *file;
     char part[TRACE_CONTAINER_NAME_SIZE]; /* of its name, and of the node's marker */
     bool is_complete;                     /* all traces were copied */
+    bool is_elsewhere; /* its traces are in a spool of another node; as of containers_read_spools */
+    char *spool;       /* where they are, or were; NULL: not told */
 };
 
 struct run {
     char *path;
     int fd;
-    int claim; /* the job record, locked; -1: not ours to lock */
+    int claim; /* RUN_LOCK, locked; -1: not ours to lock */
     struct job_record job;
     struct error job_problem; /* why there is no job record; "" if there is one */
     struct exits exits;
@@ -44,6 +47,8 @@ struct run {
     size_t world_count;
     struct run_container *containers;
     size_t container_count;
+    int *spools; /* directories of worlds that are open in spools */
+    size_t spool_count;
 };
 
 /* Whether a file of this name is a rank's trace: rank-000017.sptrace. */
@@ -67,8 +72,8 @@ int run_world_open(const struct run_world *world, size_t number, struct trace_re
 void run_wait(const char *path, int limit_ms);
 
 /* Claims the run for this process until run_release. Returns 0, also where the run cannot be
- * claimed: it has no job record, or that is not the caller's to write, who can then remove
- * nothing either. Returns -1 and err if another process has claimed it. */
+ * claimed: it has no job record, or is not the caller's to write to, who can then remove nothing
+ * either. Returns -1 and err if another process has claimed it. */
 int run_claim(struct run *run, struct error *err);
 
 /* Removes what is ours: traces, world directories, records, the directory itself. What else is in

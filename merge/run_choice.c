@@ -10,7 +10,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "merge/containers.h"
 #include "schema/run_path.h"
+
+/* Opens the run with the traces that nodes have not copied yet. */
+static int open_run(struct run *run, const char *path, struct error *err)
+{
+    if (run_open(run, path, err) < 0)
+        return -1;
+    if (containers_read_spools(run) == 0)
+        return 0;
+    run_release(run);
+    return error_set(err, "out of memory");
+}
+
+/* Whether there are traces, here or on another node. */
+static bool has_traces(const struct run *run)
+{
+    for (size_t i = 0; i < run->container_count; i++) {
+        if (run->containers[i].is_elsewhere)
+            return true;
+    }
+    return run->world_count > 0;
+}
 
 /* --- a world -----------------------------------------------------------------------------------
  */
@@ -36,7 +58,7 @@ static int choose_world(struct run_choice *choice, const char *path, struct erro
         return error_set(err, "%s: %s", path, strerror(errno));
     }
     *slash = '\0';
-    int status = run_open(&choice->run, slash == resolved ? "/" : resolved, err);
+    int status = open_run(&choice->run, slash == resolved ? "/" : resolved, err);
     const struct run *run = &choice->run;
     choice->has_world = true;
     while (status == 0 && choice->world < run->world_count &&
@@ -120,9 +142,9 @@ static int choose_newest(struct run_choice *choice, const char *parent, struct e
     bool found = false;
     int status = find_candidates(&candidates, parent, err);
     for (size_t i = 0; status == 0 && !found && i < candidates.count; i++) {
-        if (run_open(&choice->run, candidates.list[i].path, NULL) < 0)
+        if (open_run(&choice->run, candidates.list[i].path, NULL) < 0)
             continue;
-        found = choice->run.world_count > 0;
+        found = has_traces(&choice->run);
         if (!found)
             run_release(&choice->run);
     }
@@ -139,9 +161,9 @@ int run_choose(struct run_choice *choice, const char *path, struct error *err)
     *choice = (struct run_choice){0};
     if (holds_traces(path))
         return choose_world(choice, path, err);
-    if (run_open(&choice->run, path, err) < 0)
+    if (open_run(&choice->run, path, err) < 0)
         return -1;
-    if (choice->run.world_count > 0)
+    if (has_traces(&choice->run))
         return 0;
     run_release(&choice->run);
     return choose_newest(choice, path, err);

@@ -25,9 +25,11 @@
 #include "schema/job_record.h"
 #include "schema/likwid_record.h"
 #include "schema/options.h"
+#include "schema/regular_file.h"
 #include "schema/run_environment.h"
 #include "schema/run_path.h"
 #include "schema/size_text.h"
+#include "schema/trace_container.h"
 
 enum { SEQUENCE_MAX = 1000 }; /* MPI programs that one task may run after another */
 enum { WORLD_NAME_MAX = 96 };
@@ -436,13 +438,17 @@ static int open_spool(void)
     return path && in_asking_step() && !counts ? open_directory(AT_FDCWD, path, NULL) : -1;
 }
 
-/* The container tells whoever merges that this node has traces to bring yet. */
+/* The container tells whoever merges that this node has traces to bring yet, and whoever looks at the
+ * job where they are. */
 static int begin_container(int run)
 {
+    const char *spool = variable(STEP_ENV_SPOOL);
     const char *name = variable(STEP_ENV_SPOOL_FILE);
     int fd = name && !strchr(name, '/')
                  ? openat(run, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)
                  : -1;
+    if (fd >= 0 && spool && regular_file_size(fd) == 0)
+        trace_container_announce(fd, spool);
     return fd < 0 ? -1 : close(fd);
 }
 

@@ -18,8 +18,8 @@
 
 enum { NAME_SIZE = 32 };
 
-/* Slurm's own steps have numbers from here on: that of the batch script, of which there is one entry in
- * a job, is for all its mpiruns. */
+/* Slurm's own steps have numbers from here on: that of the batch script, of which there is one entry
+ * in a job, is for all its mpiruns. */
 #define STEP_SPECIAL UINT32_C(0xfffffff0)
 
 static void name_entry(uint32_t job, uint32_t step, char name[static NAME_SIZE])
@@ -201,6 +201,13 @@ int registry_read(int registry, uint32_t job, uint32_t step, struct step_record 
     if (record->job != job || record->step != step)
         return error_set(err, "%s: is of another step", name);
     return 0;
+}
+
+bool registry_has(int registry, uint32_t job, uint32_t step)
+{
+    char name[NAME_SIZE];
+    name_entry(job, step, name);
+    return faccessat(registry, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void registry_remove(int registry, uint32_t job, uint32_t step)

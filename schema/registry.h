@@ -19,6 +19,7 @@
 enum {
     REGISTRY_JOB_MAX = 256, /* entries of one job: then its oldest goes */
     REGISTRY_MAX = 2048,    /* of all: then the oldest goes */
+    REGISTRY_AGE_S = 30 * 24 * 3600, /* no job lasts so long: what is older has no epilog */
 };
 
 /* Opens the directory, and makes it first where make says so: root's alone. Returns a descriptor,
@@ -38,6 +39,9 @@ int registry_list(int registry, uint32_t job, uint32_t *steps, size_t max);
  * user that this process runs as, or not what step_record_parse takes. */
 int registry_read(int registry, uint32_t job, uint32_t step, struct step_record *record,
                   struct error *err);
+
+/* Whether there is an entry of the step. */
+bool registry_has(int registry, uint32_t job, uint32_t step);
 
 void registry_remove(int registry, uint32_t job, uint32_t step);
 

@@ -19,11 +19,13 @@ enum key {
     KEY_JOB,
     KEY_STEP,
     KEY_NODES,
+    KEY_COMPONENT,
     KEY_USER,
     KEY_GROUP,
     KEY_GROUPS,
     KEY_MERGE,
     KEY_RUN,
+    KEY_SPOOL,
     KEY_TIMEOUT,
     KEY_WAIT,
     KEY_THREADS,
@@ -37,7 +39,7 @@ static const char *const key_names[KEYS] = {
     [KEY_USER] = "user",       [KEY_GROUP] = "group",   [KEY_GROUPS] = "groups",
     [KEY_MERGE] = "merge",     [KEY_RUN] = "run",       [KEY_TIMEOUT] = "timeout",
     [KEY_WAIT] = "wait",       [KEY_THREADS] = "threads", [KEY_DETACH] = "detach",
-    [KEY_MPIRUN] = "mpirun",
+    [KEY_MPIRUN] = "mpirun",   [KEY_COMPONENT] = "component", [KEY_SPOOL] = "spool",
 };
 
 /* The number a key stands for, NULL if it is none. */
@@ -50,6 +52,8 @@ static uint32_t *number_of(struct step_record *record, enum key key)
         return &record->step;
     case KEY_NODES:
         return &record->nodes;
+    case KEY_COMPONENT:
+        return &record->component;
     case KEY_USER:
         return &record->user;
     case KEY_GROUP:
@@ -138,6 +142,7 @@ int step_record_print(const struct step_record *record, char text[static STEP_RE
         const char *said = value               ? number
                            : key == KEY_GROUPS ? groups
                            : key == KEY_RUN    ? record->run
+                           : key == KEY_SPOOL  ? record->spool
                            : key == KEY_MERGE  ? record->merge == MERGE_EPILOG ? "epilog" : "srun"
                            : *flag_of(&copy, (enum key)key) ? "yes"
                                                              : "no";
@@ -179,6 +184,15 @@ static int take_groups(struct step_record *record, const char *text)
     return 0;
 }
 
+/* An absolute path, or none. */
+static int take_path(char path[static OPTIONS_PATH_MAX], const char *text)
+{
+    if ((*text && *text != '/') || strlen(text) >= OPTIONS_PATH_MAX)
+        return -1;
+    strcpy(path, text);
+    return 0;
+}
+
 /* Which of two words it is: 0 or 1, or -1. */
 static int choose(const char *text, const char *zero, const char *one)
 {
@@ -195,10 +209,9 @@ static int take_value(struct step_record *record, enum key key, const char *valu
     case KEY_GROUPS:
         return take_groups(record, value);
     case KEY_RUN:
-        if (*value != '/' || strlen(value) >= sizeof record->run)
-            return -1;
-        strcpy(record->run, value);
-        return 0;
+        return *value == '\0' ? -1 : take_path(record->run, value);
+    case KEY_SPOOL:
+        return take_path(record->spool, value);
     case KEY_MERGE:
         chosen = choose(value, "srun", "epilog");
         record->merge = chosen == 1 ? MERGE_EPILOG : MERGE_SRUN;

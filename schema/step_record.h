@@ -36,12 +36,14 @@ struct epilog_terms {
 struct step_record {
     uint32_t job, step; /* of the component, if the step has several */
     uint32_t nodes;     /* of the whole step: so many markers will be there; 0: none will */
+    uint32_t component; /* of a heterogeneous step, as of node_marker_name; else 0 */
     bool is_mpirun;     /* of a batch script: one run for each mpirun in it */
     uid_t user;
     gid_t group, groups[STEP_RECORD_GROUPS_MAX];
     size_t group_count;
     enum merge_mode merge;      /* MERGE_SRUN: the epilog steps in if srun could not */
     char run[OPTIONS_PATH_MAX]; /* absolute path of the run directory; of mpiruns' up to the number */
+    char spool[OPTIONS_PATH_MAX]; /* absolute path of the step's directory in the spool; "": none */
     struct epilog_terms terms;
 };
 

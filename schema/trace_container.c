@@ -66,6 +66,24 @@ int trace_container_begin(int fd)
     return put(fd, &header, sizeof header);
 }
 
+int trace_container_announce(int fd, const char *spool)
+{
+    struct {
+        struct trace_container_header header;
+        char spool[TRACE_CONTAINER_SPOOL_SIZE];
+    } start = {.header = {.version = TRACE_CONTAINER_VERSION}};
+    size_t length = strlen(spool), size = sizeof start.header + length;
+    if (length >= sizeof start.spool) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(start.header.magic, TRACE_CONTAINER_MAGIC, sizeof start.header.magic);
+    memcpy(start.spool, spool, length);
+    start.header.header_size = (uint32_t)size;
+    ssize_t written = pwrite(fd, &start, size, 0);
+    return written == (ssize_t)size ? 0 : -1;
+}
+
 int trace_container_add(int fd, const char *name, int trace)
 {
     char buffer[64 * 1024];
@@ -113,6 +131,18 @@ static bool get(const struct trace_container *container, void *data, size_t size
     return true;
 }
 
+/* What is in the header behind its known part. */
+static void get_spool(struct trace_container *container, uint32_t header_size)
+{
+    size_t length = header_size - sizeof(struct trace_container_header);
+    if (length >= sizeof container->spool ||
+        !get(container, container->spool, length, sizeof(struct trace_container_header)))
+        length = 0;
+    container->spool[length] = '\0';
+    if (container->spool[0] != '/')
+        container->spool[0] = '\0';
+}
+
 int trace_container_open(struct trace_container *container, int dirfd, const char *name,
                          struct error *err)
 {
@@ -131,6 +161,7 @@ int trace_container_open(struct trace_container *container, int dirfd, const cha
         return error_set(err, "%s: holds no traces of this version", name);
     }
     container->offset = header.header_size;
+    get_spool(container, header.header_size);
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The traces of a node in one file, "spool-NODE.sptraces": as they were copied out of its spool.
  *
- * A header, then for each trace its name and size and its bytes, then an end. Where the copy was
+ * While its ranks run, a header that tells where their traces are. Then, from the copy on, a header,
+ * then for each trace its name and size and its bytes, then an end. Where the copy was
  * stopped there is no end, and the last trace may be cut off.
  */
 #ifndef SCOPE_TRACE_CONTAINER_H
@@ -19,6 +20,7 @@
 
 enum {
     TRACE_CONTAINER_VERSION = 1,
+    TRACE_CONTAINER_SPOOL_SIZE = 1024,
     TRACE_CONTAINER_NAME_SIZE = 256, /* of the file, and of a trace in it; zero byte included */
     TRACE_CONTAINER_TRACE = 0x31545053, /* "SPT1" */
     TRACE_CONTAINER_END = 0x30545053    /* "SPT0" */
@@ -28,7 +30,7 @@ enum {
 struct trace_container_header {
     char magic[8]; /* without a zero byte */
     uint32_t version;
-    uint32_t header_size; /* where the first entry begins */
+    uint32_t header_size; /* where the first entry begins; before that, the spool's path, if any */
 };
 
 struct trace_container_entry {
@@ -53,6 +55,10 @@ int trace_container_begin(int fd);
 int trace_container_add(int fd, const char *name, int trace);
 int trace_container_finish(int fd, uint64_t count);
 
+/* Writes the header of a file that is empty, with the path of the step's directory in the spool. All
+ * ranks of a node may do so: they write the same. Returns as above. */
+int trace_container_announce(int fd, const char *spool);
+
 /* --- reading: the file may be anything -----------------------------------------------------------
  */
 
@@ -61,6 +67,7 @@ struct trace_container {
     uint64_t size, offset; /* of the file; of the next entry */
     uint64_t count;        /* of entries read */
     bool is_complete;      /* the end was read, and it counts as many */
+    char spool[TRACE_CONTAINER_SPOOL_SIZE]; /* where the traces are as yet; "": not told */
 };
 
 struct trace_container_trace {

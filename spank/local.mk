@@ -12,6 +12,8 @@ scope_profile_la_LIBADD = libtrace.la
 scope_profile_la_DEPENDENCIES = libtrace.la spank/scope_profile.map
 scope_profile_la_SOURCES = \
 	schema/registry.c schema/registry.h \
+	schema/spool_files.c schema/spool_files.h \
+	schema/spool_place.c schema/spool_place.h \
 	schema/step_record.c schema/step_record.h \
 	spank/bounded_child.c spank/bounded_child.h \
 	spank/elf_check.c spank/elf_check.h \
@@ -30,6 +32,7 @@ scope_profile_la_SOURCES = \
 	spank/settings.c spank/settings.h \
 	spank/spool.c spank/spool.h \
 	spank/spool_child.c spank/spool_child.h \
+	spank/spool_leftovers.c spank/spool_leftovers.h \
 	spank/srun.c spank/srun.h \
 	spank/step_entry.c spank/step_entry.h \
 	spank/stepd.c spank/stepd.h \

@@ -32,7 +32,8 @@ void node_end_note(const struct task *task)
     struct node_done done = {.run = run.directory, .name = name};
     if (!is_last(task))
         return;
-    bool has_place = task_run_find(task, &run, NULL) == 0 && task_user(task, &done.ids) == 0 && task_marker(task, name) == 0;
+    bool has_place = task_run_find(task, &run, NULL) == 0 && task_user(task, &done.ids) == 0 &&
+                     task_marker(task, name) == 0;
     if (spool_close(has_place ? run.directory : NULL, name + strlen(NODE_MARKER_PREFIX), &err) < 0)
         slurm_info("scope-profile: %s", err.text);
     if (has_place)

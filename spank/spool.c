@@ -9,41 +9,27 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/spool_place.h"
 #include "schema/trace_container.h"
 #include "spank/spool_child.h"
+#include "spank/spool_leftovers.h"
 
 enum { EMPTYING_MS = 5000, GROUPS_MAX = 65536 / sizeof(gid_t) };
 
 /* Of the one step that this process looks after. */
 static struct {
     char path[PATH_MAX]; /* "": there is none */
-    size_t parent_length;
+    int held; /* it, locked: that this process lives */
     dev_t device;
     ino_t inode;
     int timeout_ms;
     struct user_ids ids;
     gid_t groups[GROUPS_MAX];
 } spool;
-
-/* Opens the site's directory, in which nobody but root may rename or make anything. */
-static int open_parent(const char *path, struct error *err)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        int reason = errno;
-        if (fd >= 0)
-            close(fd);
-        return error_set(err, "the spool %s: %s", path, strerror(reason));
-    }
-    if (status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-        return fd;
-    close(fd);
-    return error_set(err, "the spool %s must be root's, and writable by nobody else", path);
-}
 
 /* JOB.STEP-RESTART-NODE: of a component of a heterogeneous step the component's job, and the node's
  * number, should a site's spool not be on the node after all. */
@@ -76,10 +62,11 @@ static int make(int parent, const char *name, struct error *err)
     if (mkdirat(parent, name, 0700) < 0)
         return error_set(err, "cannot make %s in the spool: %s", name, strerror(errno));
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && fchown(fd, spool.ids.user, spool.ids.group) == 0 && fstat(fd, &status) == 0) {
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        fchown(fd, spool.ids.user, spool.ids.group) == 0 && fstat(fd, &status) == 0) {
         spool.device = status.st_dev;
         spool.inode = status.st_ino;
-        close(fd);
+        spool.held = fd;
         return 0;
     }
     int reason = errno;
@@ -99,17 +86,22 @@ int spool_make(const struct task *task, const struct settings *settings, struct 
     size_t length = strlen(settings->spool);
     if (length + 1 + strlen(name) >= sizeof spool.path)
         return error_set(err, "the spool %s: the path is too long", settings->spool);
-    int parent = open_parent(settings->spool, err);
+    int parent = spool_place_open(settings->spool, err);
     if (parent < 0)
         return -1;
+    spool_leftovers_remove(parent, settings);
     int status = make(parent, name, err);
     close(parent);
     if (status < 0)
         return -1;
     snprintf(spool.path, sizeof spool.path, "%s/%s", settings->spool, name);
-    spool.parent_length = length;
     spool.timeout_ms = (int)settings->spool_timeout * 1000;
     return 0;
+}
+
+const char *spool_path(void)
+{
+    return spool.path;
 }
 
 const char *spool_seen(void)
@@ -119,23 +111,6 @@ const char *spool_seen(void)
                    status.st_ino == spool.inode
                ? spool.path
                : NULL;
-}
-
-/* Removes the step's directory, if it is empty. */
-static int remove_directory(struct error *err)
-{
-    char path[PATH_MAX];
-    memcpy(path, spool.path, spool.parent_length);
-    path[spool.parent_length] = '\0';
-    int parent = open_parent(path, err);
-    if (parent < 0)
-        return -1;
-    int status = unlinkat(parent, spool.path + spool.parent_length + 1, AT_REMOVEDIR);
-    int reason = errno;
-    close(parent);
-    return status == 0 || reason == ENOENT
-               ? 0
-               : error_set(err, "cannot remove %s: %s", spool.path, strerror(reason));
 }
 
 int spool_close(const char *run, const char *part, struct error *err)
@@ -150,11 +125,12 @@ int spool_close(const char *run, const char *part, struct error *err)
                      ? 1
                      : spool_child_copy(&child, spool.timeout_ms);
     spool_child_empty(&child, EMPTYING_MS);
-    int status = remove_directory(err);
+    int status = spool_place_remove(spool.path, err);
     if (copied != 0 && status == 0)
         status = error_set(err, "the traces of %s %s", spool.path,
                            copied < 0 ? "were not copied within spool-timeout="
                                       : "could not be copied to the run directory");
+    close(spool.held);
     spool.path[0] = '\0';
     return status;
 }

@@ -14,6 +14,9 @@
  * -1 and err, for the administrator: the step is run without. */
 int spool_make(const struct task *task, const struct settings *settings, struct error *err);
 
+/* The directory that was made; "": none was. */
+const char *spool_path(void);
+
 /* In a task that is about to start: the directory, or NULL if there is none, or if it is not the
  * one that root made, for the task sees another file system there (a private /tmp). */
 const char *spool_seen(void);

@@ -11,6 +11,7 @@
 
 #include "schema/registry.h"
 #include "spank/mpirun.h"
+#include "spank/spool.h"
 #include "spank/task_run.h"
 
 /* Slurm's item counts the nodes of one component of a heterogeneous step, srun all. */
@@ -33,6 +34,7 @@ static int identify(const struct task *task, struct step_record *record, struct 
         spank_get_item(task->spank, S_JOB_ID, &record->job) != ESPANK_SUCCESS ||
         spank_get_item(task->spank, S_JOB_STEPID, &record->step) != ESPANK_SUCCESS)
         return error_set(err, "Slurm does not tell whose the step is");
+    record->component = task_component(task);
     return step_record_set_ids(record, &ids, err);
 }
 
@@ -42,6 +44,7 @@ static int put(const struct step_record *record, const struct settings *settings
     int registry = registry_open(settings->registry, true, err);
     if (registry < 0)
         return -1;
+    registry_clean(registry, REGISTRY_AGE_S); /* where there is no epilog nobody else does */
     int status = registry_add(registry, record, err);
     close(registry);
     return status;
@@ -59,6 +62,7 @@ int step_entry_add(const struct task *task, const struct settings *settings, enu
     if (count_nodes(task, &record.nodes) < 0)
         return error_set(err, "Slurm does not tell how many nodes the step has");
     strcpy(record.run, run.directory);
+    snprintf(record.spool, sizeof record.spool, "%s", spool_path());
     return put(&record, settings, err);
 }
 
@@ -85,7 +89,7 @@ int step_entry_add_mpirun(const struct task *task, const struct settings *settin
     struct options options;
     char directory[PATH_MAX];
     if (find_directory(task, directory) < 0)
-        return error_set(err, "the working directory of the batch script cannot be told");
+        return error_set(err, "the working directory of %s cannot be told", task->argv[0]);
     int found = mpirun_find(task, directory, &mpirun, err);
     if (found <= 0)
         return found;

@@ -14,8 +14,8 @@
 int step_entry_add(const struct task *task, const struct settings *settings, enum merge_mode merge,
                    struct error *err);
 
-/* The same for what mpirun starts below the batch script, or an interactive shell, whose process is
- * there and waits to begin. */
+/* The same for what mpirun starts below the batch script, an interactive shell, or a daemon of its
+ * own, whose process is there and waits to begin. */
 int step_entry_add_mpirun(const struct task *task, const struct settings *settings,
                           struct error *err);
 

@@ -268,18 +268,19 @@ void stepd_step(spank_t spank, const struct settings *settings)
     struct error err;
     if (task_read(&task, spank) < 0 || !is_asked(&task) || !task.is_program || is_launcher(&task))
         return;
+    if (spool_make(&task, settings, &err) < 0)
+        slurm_info("scope-profile: %s", err.text);
     if (options_parse(&options, what, NULL) == 0 &&
         step_entry_add(&task, settings, options.merge, &err) < 0)
         slurm_info("scope-profile: the epilog cannot merge this step: %s", err.text);
-    if (spool_make(&task, settings, &err) < 0)
-        slurm_info("scope-profile: %s", err.text);
 }
 
 void stepd_task_started(spank_t spank, const struct settings *settings)
 {
     struct task task;
     struct error err;
-    if (task_read(&task, spank) == 0 && task.is_shell &&
+    if (task_read(&task, spank) == 0 &&
+        (task.is_shell || (task.is_program && is_launcher(&task))) &&
         step_entry_add_mpirun(&task, settings, &err) < 0)
         slurm_info("scope-profile: the epilog cannot merge what mpirun starts: %s", err.text);
 }

@@ -98,8 +98,7 @@ void task_node(const struct task *task, char name[static TASK_NODE_SIZE])
         gethostname(name, TASK_NODE_SIZE - 1);
 }
 
-/* The job of a component of a heterogeneous step, 0 for the first and for all other steps. */
-static uint32_t component_of(const struct task *task)
+uint32_t task_component(const struct task *task)
 {
     uint32_t job;
     const char *leader = task_get(task, "SLURM_JOB_ID");
@@ -112,7 +111,7 @@ int task_marker(const struct task *task, char name[static NODE_MARKER_NAME_SIZE]
 {
     char node[TASK_NODE_SIZE];
     task_node(task, node);
-    return node_marker_name(node, component_of(task), name);
+    return node_marker_name(node, task_component(task), name);
 }
 
 bool task_has_room(const struct task *task, size_t extra)

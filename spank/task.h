@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <slurm/spank.h>
 
@@ -29,6 +30,9 @@ int task_user(const struct task *task, struct user_ids *ids);
 
 /* Slurm's name of the node, by which traces know it, too; else the host's. */
 void task_node(const struct task *task, char name[static TASK_NODE_SIZE]);
+
+/* The job of a component of a heterogeneous step, 0 for the first and for all other steps. */
+uint32_t task_component(const struct task *task);
 
 /* The name of the marker of the node and, in a heterogeneous step, the component (node_marker.h).
  * Returns 0, or -1 if the node's name cannot be a part of it. */

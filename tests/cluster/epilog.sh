@@ -3,7 +3,6 @@
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/scenario.sh"
 
-plugstack=$SP_CLUSTER/plugstack.conf
 slurm_conf=$SP_CLUSTER/slurm.conf
 epilog_log=$SP_CLUSTER/log/epilog
 
@@ -13,9 +12,15 @@ epilog_on() {
     fresh_directory
     cp "$plugstack" "$slurm_conf" "$results"
     trap epilog_off EXIT
-    printf '#!/bin/sh\n%s 2>>%s\n' \
-        "$SP_STAGE/libexec/scope-profile/epilog.d/90-scope-profile" "$epilog_log" \
-        >"$SP_CLUSTER/epilog"
+    cat >"$SP_CLUSTER/epilog" <<END
+#!/bin/sh
+hold=$SP_CLUSTER/epilog-\$SLURMD_NODENAME
+for i in \$(seq 300); do
+    [ "\$(cat "\$hold" 2>/dev/null)" = waits ] || break
+    sleep 0.1
+done
+[ -e "\$hold" ] || $SP_STAGE/libexec/scope-profile/epilog.d/90-scope-profile 2>>$epilog_log
+END
     chmod 755 "$SP_CLUSTER/epilog"
     : >"$epilog_log"
     for node in 1 2; do # steps of other scenarios had no epilog
@@ -25,7 +30,20 @@ epilog_on() {
     as_root scontrol reconfigure
 }
 
+# node2_is STATE: its epilog waits (30 s at most), never comes (dead), or comes as ever (alive)
+node2_is() {
+    if [[ $1 == alive ]]; then
+        # What a node that is dead had in its registry is lost.
+        ! grep -qs dead "$SP_CLUSTER/epilog-node2" ||
+            on_node 2 find /run/scope-profile -mindepth 1 -delete
+        rm -f "$SP_CLUSTER/epilog-node2"
+    else
+        echo "$1" >"$SP_CLUSTER/epilog-node2"
+    fi
+}
+
 epilog_off() {
+    node2_is alive
     cat "$results/plugstack.conf" >"$plugstack"
     cat "$results/slurm.conf" >"$slurm_conf"
     as_root scontrol reconfigure
@@ -43,11 +61,6 @@ on_node() {
     local node=$1
     shift
     "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- "$@"
-}
-
-# site WORD...: these stand behind the plugin in plugstack.conf
-site() {
-    sed "/scope_profile\.so/s|\$| $*|" "$results/plugstack.conf" >"$plugstack"
 }
 
 # hasten: a job that was requeued would wait for two minutes, but Slurm refuses to start it in the

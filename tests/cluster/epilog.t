@@ -3,26 +3,20 @@
 # merge=epilog: the job's epilogs make the profile, exactly one of them, whatever started the step and
 # however it ended; and they are the net under a srun that was killed.
 . "$(dirname "$0")/epilog.sh"
-plan 29
+plan 38
 epilog_on
 site merge-wait=3
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
+mpicc_mpich -o mpich "$programs/neighbours.c"
 mpicc_mpich -o speaker "$programs/speaker.c"
+spool=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX")
+chmod 755 "$spool"
+trap 'epilog_off; rm -rf "$spool"' EXIT
 what=--scope-profile=mpi-calls,merge=epilog
 
-# batch [OPTION...] -- LINE...: runs a batch script of these lines on both nodes; its job is $job
+# batch: submit, until the job and its epilogs are over
 batch() {
-    local -a options=()
-    while [[ $1 != -- ]]; do
-        options+=("$1")
-        shift
-    done
-    shift
-    printf '%s\n' '#!/bin/bash' "$@" >"$results/job.sh"
-    chmod 755 "$results" "$results/job.sh"
-    run sbatch --parsable --nodes=2 --ntasks=4 --output=job.out "${options[@]}" \
-        "$results/job.sh"
-    job=${out%%$'\n'*}
+    submit "$@"
     settle
 }
 
@@ -56,6 +50,29 @@ batch --scope-profile=mpi-calls,merge=off -- 'mpirun.openmpi ./neighbours 0.1'
 is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\." | xargs)" "scope-profile-$job.mpirun-1" \
     "unless it is not to be merged"
 rm -rf ./*.mpirun-* "$(as_user id -un)"
+
+# Ranks may be at work on a node whose epilog has not come.
+site merge-wait=20
+node2_is waits
+submit --scope-profile=mpi-calls -- 'mpirun.openmpi ./neighbours 0.1' 'mpiexec.mpich ./mpich 0.1'
+passes "mpirun: the epilog of a node says that it is done" \
+    await test -e "scope-profile-$job.mpirun-2/done-node1"
+is "$(listing . | tr ' ' '\n' | grep "^scope-profile-$job\..*h5$")" '' "and waits for the other node"
+node2_is alive
+settle
+merged "$job.mpirun-1" 4 "which is then merged, too: mpirun"
+merged "$job.mpirun-2" 4 "and mpiexec"
+site merge-wait=3
+node2_is dead
+batch --scope-profile=mpi-calls -- 'mpirun.openmpi ./neighbours 0.1'
+like "$(cat "scope-profile-$job.mpirun.log")" \
+    "scope-profile-$job.mpirun-1: 1 of 2 nodes were done: merging what is there" \
+    "but not for ever"
+node2_is alive
+run salloc -N2 -n4 --scope-profile=mpi-calls mpirun.openmpi ./neighbours 0.1
+job=$(sed -n 's/.*Granted job allocation //p' <<<"$err")
+settle
+merged "$job.mpirun-1" 4 "mpirun inside salloc"
 
 run salloc -N2 -n4 srun --mpi=pmix "$what" ./neighbours 0.1
 job=$(sed -n 's/.*Granted job allocation //p' <<<"$err")
@@ -105,20 +122,20 @@ is "$(cat "scope-profile-$job.0.log")" \
 is "$(stat --format=%U "scope-profile-$job.0.log" "scope-profile-$job.0.h5" | sort -u)" \
     "$(stat --format=%U .)" "the files are the user's"
 
-# The node's marker is what a node that dies never makes.
+# A node that dies never makes its marker.
+node2_is dead
 batch -- "srun --mpi=pmix $what ./neighbours 0.1" "rm $run_directory/done-node2"
+node2_is alive
 like "$(head -n1 "scope-profile-$job.0.log")" \
     "^scope-profile: $work/scope-profile-$job.0: 1 of 2 nodes were done: merging what is there\$" \
     "a node that was never done: after merge-wait= the others merge"
 is "$(ranks_of "$job.0") $(told "$job.0" | grep -c 'MPI calls')" "4 1" "exactly one of them"
 
-batch -- "srun --mpi=pmix $what ./neighbours 60 & $(begun "$run_directory")" \
-    wait &
-batch_pid=$!
-round=0
-until [[ $(find . -name '*.sptrace' -newer "$results/job.sh" | wc -l) == 4 ]] || ((++round > 200)); do
-    sleep 0.1
-done
+# at_work: whether the ranks of the job have begun their traces
+at_work() {
+    (($(find "$spool" scope-profile-"$job".0 -name '*.sptrace' 2>/dev/null | wc -l) == 4))
+}
+
 # Somebody kills the step's daemon on one of the nodes, and what it leaves.
 kill_step() {
     local pid
@@ -129,12 +146,30 @@ kill_step() {
         kill -KILL "$pid"
     done
 }
+site merge-wait=20 "spool=$spool"
+submit -- "srun --mpi=pmix $what ./neighbours 60"
+await at_work
 kill_step
-as_user scancel --name=job.sh
-wait "$batch_pid"
-job=$(listing . | tr ' ' '\n' | sed -n 's/^scope-profile-\(.*\)\.0$/\1/p' | sort -n | tail -n 1)
-like "$(cat "scope-profile-$job.0.log")" "1 of 2 nodes were done.*4 ranks \(4 cut off\)" \
-    "a slurmstepd that was killed costs merge-wait=, and nobody the profile"
+as_user scancel "$job"
+settle
+like "$(cat "scope-profile-$job.0.log")" "^scope-profile: 4 ranks \(4 cut off\)" \
+    "a slurmstepd that was killed: its node's epilog does what it left to be done"
+is "$(find "$spool" -mindepth 1)" '' "and nothing is left in the node's spool"
+site merge-wait=20
+submit -- "srun --mpi=pmix $what ./neighbours 4"
+await at_work
+slurmd=$(<"$SP_CLUSTER/run/slurmd-node2.own-pid")
+kill -KILL "$slurmd"
+passes "a slurmd that was killed: the other node's epilog merges" \
+    await test -e "scope-profile-$job.0.h5"
+"$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node 2 -- \
+    setsid --fork slurmd -D -f "$slurm_conf" </dev/null >>"$SP_CLUSTER/log/slurmd-node2.out" 2>&1
+# shellcheck disable=SC2016 # bash -c expands
+await bash -c '[[ $(<"$1") != "$2" ]]' - "$SP_CLUSTER/run/slurmd-node2.own-pid" "$slurmd"
+cp "$SP_CLUSTER/run/slurmd-node2.own-pid" "$SP_CLUSTER/run/slurmd-node2.pid"
+settle
+merged "$job.0" 4 "all of it, which the node's own finds done when it comes"
+site merge-wait=3
 
 # --- the net under merge=srun ---------------------------------------------------------------------
 batch -- "srun --mpi=pmix --scope-profile=mpi-calls ./neighbours 60 & $(begun "$run_directory")" \
@@ -148,13 +183,15 @@ is "$(find "scope-profile-$job.1" -name '*.sptrace' | wc -l)" 4 "keeps its trace
 
 # --- the time it takes ----------------------------------------------------------------------------
 site epilog-detach=yes merge-wait=60
+node2_is dead
 batch -- "srun --mpi=pmix $what ./neighbours 0.1" "mv $run_directory/done-node2 $work/held"
 passes "epilog-detach=yes: the node does not wait for the merge" test ! -e "scope-profile-$job.0.h5"
 in_work mv held "scope-profile-$job.0/done-node2"
-for ((round = 0; round < 300; round++)); do
-    [[ ! -e scope-profile-$job.0.h5 || -n $(registered) ]] || break
-    sleep 0.1
-done
+node2_is alive
+is_over() {
+    [[ -e scope-profile-$job.0.h5 && -z $(registered | xargs) ]]
+}
+await is_over
 is "$(ranks_of "$job.0")" 4 "which comes later"
 
 # --- afterwards -----------------------------------------------------------------------------------

@@ -3,11 +3,14 @@
 # Hardware counters of programs with LIKWID's markers, under Open MPI and MPICH, on nodes with a
 # simulated processor; and what happens where they cannot be read.
 . "$(dirname "$0")/scenario.sh"
-plan 35
+plan 37
 fresh_directory
 
 # shellcheck source-path=SCRIPTDIR source=../likwid/nodes.sh
 . "$SP_TOP/tests/likwid/nodes.sh"
+cp "$plugstack" "$results/plugstack.conf"
+trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; on_nodes umount /etc
+    rm -rf "$work" "$results"' EXIT
 
 mpicc_openmpi -DLIKWID_PERFMON -DWITH_MPI -o openmpi "$SP_TOP/tests/likwid/marked.c" -llikwid
 mpicc_mpich -DLIKWID_PERFMON -DWITH_MPI -o mpich "$SP_TOP/tests/likwid/marked.c" -llikwid
@@ -41,6 +44,15 @@ for mpi in openmpi mpich; do
     is "$(events "$file")" "$(predicted)" "$mpi: each rank's counters are those predicted"
     is "$(listing .)" "access_daemon mpich openmpi $file simulation" "$mpi: nothing else is left"
 done
+
+# Traces whose counters lie beside them go to the run directory at once.
+mkdir -m 755 "$results/spool"
+chmod 755 "$results"
+site "spool=$results/spool"
+counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./openmpi
+is "$status: $(events "$file")" "0: $(predicted)" "where the site has a spool, counters are there as well"
+like "$err" '^scope-profile: 4 ranks, 12 MPI calls -> [^;]*$' "and nothing is missing"
+site ''
 
 mpif90.openmpi -O1 -o fortran "$SP_TOP/tests/likwid/marked.f90" -llikwid
 counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./fortran

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/scenario.sh"
 plan 29
 fresh_directory
-plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
 trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results"' EXIT
 mpicc_openmpi -o openmpi "$programs/neighbours.c"
@@ -13,18 +12,8 @@ mpicc_mpich -o mpich "$programs/neighbours.c"
 
 # batch OPTION... -- LINE...: a job of two nodes and four tasks, whose script has these lines
 batch() {
-    local options=()
-    while [[ $1 != -- ]]; do
-        options+=("$1")
-        shift
-    done
-    shift
     find . -mindepth 1 -maxdepth 1 ! -name openmpi ! -name mpich -exec rm -rf {} +
-    printf '%s\n' '#!/bin/bash' '#SBATCH --nodes=2 --ntasks=4 --output=job.out' "$@" \
-        >"$results/job.sh"
-    chmod 755 "$results" "$results/job.sh"
-    run sbatch --parsable --wait "${options[@]}" "$results/job.sh"
-    job=${out%%$'\n'*}
+    submit --wait "$@"
 }
 
 # runs: the run directories, without the job's number
@@ -75,7 +64,7 @@ batch --scope-profile=mpi-calls -- hostname 'mpirun.openmpi hostname' 'mpiexec.m
 is "$status: $(grep -v '^srun: ' job.out | sort -u | xargs)" "0: node1 node2" "programs without MPI run as ever"
 is "$(listing .)" "job.out mpich openmpi" "and leave nothing"
 
-sed "/scope_profile\.so/s|\$| default=mpi-calls|" "$results/plugstack.conf" >"$plugstack"
+site default=mpi-calls
 batch -- 'mpirun.openmpi ./openmpi 0.1'
 is "$(runs)" mpirun-1 "default=mpi-calls: mpirun is profiled"
 batch --scope-profile=off -- 'mpirun.openmpi ./openmpi 0.1' 'mpiexec.mpich ./mpich 0.1'

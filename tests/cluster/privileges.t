@@ -3,7 +3,7 @@
 # What root starts for a user can do nothing that the user could not, whatever that user prepares: it
 # neither reads nor writes what is not theirs, and it neither hangs nor drains a node.
 . "$(dirname "$0")/epilog.sh"
-plan 26
+plan 27
 epilog_on
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
 owner=$(stat --format=%U .)
@@ -12,23 +12,10 @@ mkdir -m 700 "$secret"
 echo "root's own" >"$secret/file"
 trap 'epilog_off; rm -rf "$secret"' EXIT
 
-# step [OPTION...] -- [LINE...]: a batch job with one step on both nodes, and what its user does then
-# in $run, the run directory, to what the epilog will find; the job is $job
-step() {
-    local -a options=()
-    while [[ $1 != -- ]]; do
-        options+=("$1")
-        shift
-    done
-    shift
-    printf '%s\n' '#!/bin/bash' \
-        'srun --mpi=pmix --scope-profile=mpi-calls,merge=epilog ./neighbours 0.1' \
-        "run=$work/scope-profile-\$SLURM_JOB_ID.0" 'trace=$(echo $run/*/rank-000001.sptrace)' "$@" \
-        >"$results/job.sh"
-    chmod 755 "$results" "$results/job.sh"
-    run sbatch --parsable --nodes=2 --ntasks=4 --output=job.out "${options[@]}" "$results/job.sh"
-    job=${out%%$'\n'*}
-}
+# Jobs have one step on both nodes. What their user does then in $run, the run directory, is what
+# the epilog will find.
+prelude=('srun --mpi=pmix --scope-profile=mpi-calls,merge=epilog ./neighbours 0.1'
+    "run=$work/scope-profile-\$SLURM_JOB_ID.0" 'trace=$(echo $run/*/rank-000001.sptrace)')
 
 # untouched NAME: one test, that root's directory is as it was and nothing of it came out
 untouched() {
@@ -38,21 +25,34 @@ untouched() {
 
 # --- links, FIFOs, files that change --------------------------------------------------------------
 site merge-wait=3 epilog-timeout=10
-step -- "ln -sf $secret/file \$run/job; ln -sf $secret/file \$trace; ln -sf $secret/file \$run/exit-node1"
+submit -- "ln -sf $secret/file \$run/job; ln -sf $secret/file \$trace; ln -sf $secret/file \$run/exit-node1"
 settle
 is "$(ranks_of "$job.0")" 3 "links to root's file: the other ranks are merged"
 untouched "and the file is neither read nor written"
-step -- "mv \$run \$run.away; ln -s $secret \$run"
+submit -- "mv \$run \$run.away; ln -s $secret \$run"
 settle
 untouched "a link to root's directory in place of the run"
 like "$(told "$job.0")" "scope-profile-$job.0: is no directory: links are not followed" "is told of"
 is "$(stat --format=%U "scope-profile-$job.0.log")" "$owner" "in the user's own log as well"
-step -- "ln -s $secret/file \$run.log; ln -s $secret/new \$run.h5; rm \$run/done-node2"
+node2_is dead
+submit -- "ln -s $secret/file \$run.log; ln -s $secret/new \$run.h5; rm \$run/done-node2"
 settle
+node2_is alive
 untouched "links in place of the profile and of its log"
-step -- 'rm $trace; mkfifo $trace'
+submit -- 'rm $trace; mkfifo $trace'
 settle
 is "$(ranks_of "$job.0")" 3 "a FIFO in place of a trace costs that rank alone"
+
+# Who may read a file may lock it.
+in_work mkfifo held
+submit -- "cat held"
+await test -e "scope-profile-$job.0/job"
+exec {lock}<"scope-profile-$job.0/job"
+flock "$lock"
+echo >held
+settle
+exec {lock}<&-
+merged "$job.0" 4 "a job record that somebody else has locked is none of the epilog's business"
 
 cat >cutter <<'END'
 #!/bin/bash
@@ -67,13 +67,13 @@ chown "$owner" cutter neighbours
 rm -rf scope-profile-*
 in_work ./cutter &
 cutter=$!
-step --
+submit --
 settle
 wait "$cutter"
 is "$(stat --format=%U "scope-profile-$job.0.h5")" "$owner" "a trace that changes while it is merged: a profile"
 
 # --- names ----------------------------------------------------------------------------------------
-step --job-name=$'x\nuser=0' -- 'exit 0'
+submit --job-name=$'x\nuser=0' -- 'exit 0'
 settle
 merged "$job.0" 4 "a job with a newline in its name is merged"
 run srun --job-name=$'x\nuser=0' -N2 -n4 --mpi=pmix \
@@ -93,13 +93,13 @@ is "$(find . -user root | wc -l)" 0 "srun --uid= by root writes nothing as root"
 is "$(find . -name 'scope-profile-*.h5' -printf '%u\n')" "$owner" "the epilog merges for it, as the user"
 
 # --- the registry ---------------------------------------------------------------------------------
-step -- "exec >$work/seen; ls /run/scope-profile; cat /run/scope-profile/\$SLURM_JOB_ID.0; \
+submit -- "exec >$work/seen; ls /run/scope-profile; cat /run/scope-profile/\$SLURM_JOB_ID.0; \
 mkdir /run/scope-profile/17.0; rm -rf /run/scope-profile; stat --format='%U %a' /run/scope-profile"
 settle
 is "$(cat seen)" "root 700" "users can neither read nor change the registry"
 on_node 1 chmod 777 /run/scope-profile
 on_node 2 chmod 777 /run/scope-profile
-step --
+submit --
 settle
 is "$(find "scope-profile-$job.0" -name '*.sptrace' | wc -l)" 4 \
     "a registry that others may write to is not believed: the traces stay"
@@ -109,7 +109,8 @@ on_node 2 chmod 700 /run/scope-profile
 # --- the process that merges ----------------------------------------------------------------------
 # With a node that is never done it waits. Its user looks at it, and stops it.
 site merge-wait=60 epilog-timeout=12
-step -- 'rm $run/done-node2'
+node2_is dead
+submit -- 'rm $run/done-node2'
 merger=''
 for ((round = 0; round < 300; round++)); do
     for merger in $(processes sp-merge); do
@@ -117,7 +118,7 @@ for ((round = 0; round < 300; round++)); do
     done
     sleep 0.1
 done
-is "$(tr '\0' '\n' <"/proc/$merger/environ" | cut -d= -f1 | sort | xargs)" "SLURM_JOB_ID SLURM_JOB_UID" \
+is "$(tr '\0' '\n' <"/proc/$merger/environ" | cut -d= -f1 | sort | xargs)" "SLURMD_NODENAME SLURM_JOB_ID SLURM_JOB_UID" \
     "the hook hands on what is needed of the environment"
 is "$(sed -n 's/^\(Uid\|Gid\):\t//p' "/proc/$merger/status" | tr '\t' '\n' | sort -u | xargs)" \
     "$(printf '%s\n' "$uid" "$(id -g "$owner")" | sort -u | xargs)" "it has no id but the user's"
@@ -132,6 +133,7 @@ for merger in $(processes sp-merge); do
     [[ $(ps -o user:32= -p "$merger") != "$owner" ]] || as_user kill -STOP "$merger"
 done
 settle
+node2_is alive
 like "$(cat "scope-profile-$job.0.log")" "the merge was ended.*: the traces stay in $work/scope-profile-$job.0" \
     "stopped by its user it is ended in time"
 is "$(find . -name '.sp-merge*') $(find "scope-profile-$job.0" -name '*.sptrace' | wc -l)" " 4" \

@@ -30,6 +30,38 @@ run() {
     out=$(tr -d '\0' <"$results/out") err=$(tr -d '\0' <"$results/err")
 }
 
+# site WORD...: these stand behind the plugin in plugstack.conf, of which $results has a copy
+plugstack=$SP_CLUSTER/plugstack.conf
+site() {
+    sed "/scope_profile\.so/s|\$| $*|" "$results/plugstack.conf" >"$plugstack"
+}
+
+# submit [OPTION...] -- LINE...: submits a batch script of the lines of prelude and these, for four
+# tasks on two nodes; its job is $job
+prelude=()
+submit() {
+    local -a options=()
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    printf '%s\n' '#!/bin/bash' "${prelude[@]}" "$@" >"$results/job.sh"
+    chmod 755 "$results" "$results/job.sh"
+    run sbatch --parsable --nodes=2 --ntasks=4 --output=job.out "${options[@]}" "$results/job.sh"
+    job=${out%%$'\n'*}
+}
+
+# await CMD...: until CMD (as whoever runs the scenario) succeeds, 30 s at most
+await() {
+    local round
+    for ((round = 0; round < 300; round++)); do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
 # passes NAME CMD...: one test, of the exit status of CMD (as whoever runs the scenario).
 passes() {
     local name=$1 said status=0

@@ -5,17 +5,11 @@
 . "$(dirname "$0")/scenario.sh"
 plan 35
 fresh_directory
-plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
 trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results"' EXIT
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
 gcc -static -o alone -x c - <<<'int main(void) { return 0; }'
 programs_here="alone neighbours"
-
-# site WORD...: these stand behind the plugin in plugstack.conf
-site() {
-    sed "/scope_profile\.so/s|\$| $*|" "$results/plugstack.conf" >"$plugstack"
-}
 
 # profiles: the profile files below the working directory
 profiles() {

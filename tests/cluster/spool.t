@@ -4,9 +4,8 @@
 # Nothing stays on the node, whatever the user makes of the spool; what cannot be spooled is written
 # as ever.
 . "$(dirname "$0")/scenario.sh"
-plan 37
+plan 41
 fresh_directory
-plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
 spool=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX")
 trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results" "$spool"' EXIT
@@ -16,11 +15,6 @@ mpicc_openmpi -o death "$programs/death.c"
 mpicc_mpich -o mpich "$programs/death.c"
 gcc -shared -fPIC -o "$results/private_tmp_plugin.so" "$programs/private_tmp_plugin.c"
 chmod 755 "$results"
-
-# site WORD...: these stand behind the plugin in plugstack.conf
-site() {
-    sed "/scope_profile\.so/s|\$| $*|" "$results/plugstack.conf" >"$plugstack"
-}
 
 # step ARGUMENT...: a step of four tasks on two nodes that keeps its traces, in $run
 step() {
@@ -119,6 +113,58 @@ chmod 755 "$run_directory"
 passes "a run directory that takes no copy is told of" \
     grep -rq "the traces of $spool/.* could not be copied to the run directory" "$SP_CLUSTER/log"
 is_empty "a copy that failed"
+
+# --- a job that runs ------------------------------------------------------------------------------
+rm -rf scope-profile-*
+in_work srun -N2 -n4 --mpi=pmix --scope-profile=mpi-calls,merge=off ./neighbours 8 &
+step=$!
+traces_begun() {
+    (($(find "$spool" -name '*.sptrace' | wc -l) == 4))
+}
+await traces_begun
+run sp-dump --live .
+is "$status $(grep -cE '^ +[0-3]  node[12]' <<<"$out")" "0 4" \
+    "sp-dump --live reads what lies in a spool that it can see: all ranks"
+mv "$spool" "$spool.away" # as on a host that has none of them
+run sp-dump --live .
+elsewhere="^sp-dump: the ranks on node[12] write to $spool/[^ ]* there: sp-dump --live on that node"
+is "$(grep -c "$elsewhere" <<<"$err")" 2 "and tells where what it cannot see is"
+mv "$spool.away" "$spool"
+wait "$step"
+
+# --- what others left ----------------------------------------------------------------------------
+# leftover NAME: a step's directory, with things of its user in it, that nobody has touched for long
+leftover() {
+    mkdir -m 700 "$spool/$1"
+    mkdir "$spool/$1/world-0"
+    echo x >"$spool/$1/world-0/rank-000000.sptrace"
+    ln -s "$SP_CLUSTER/home/precious" "$spool/$1/link"
+    ln -s "$SP_CLUSTER/home" "$spool/$1/world-0/link"
+    chown -R --no-dereference --reference=. "$spool/$1"
+    touch --date='5 minutes ago' "$spool/$1"
+}
+echo precious >"$SP_CLUSTER/home/precious"
+for name in 7.0-0-0 7.1-0-0 7.2-0-0 7.3-0-0 notes; do
+    leftover "$name"
+done
+touch "$spool/7.1-0-0"
+exec {held}<"$spool/7.2-0-0"
+flock "$held"
+for node in 1 2; do
+    "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- \
+        touch /run/scope-profile/7.3
+done
+step ./neighbours 0.1
+exec {held}<&-
+is "$status$err: $(listing "$spool")" "0: 7.1-0-0 7.2-0-0 7.3-0-0 notes" \
+    "a step's directory that nobody holds, and no epilog will look for, goes with the next step"
+is "$(cat "$SP_CLUSTER/home/precious")" precious "what links in it point to is untouched"
+for node in 1 2; do
+    "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- \
+        rm /run/scope-profile/7.3
+done
+find "$spool" -mindepth 1 -delete
+rm "$SP_CLUSTER/home/precious"
 
 # --- copies that are not whole -------------------------------------------------------------------
 site "spool=$spool"

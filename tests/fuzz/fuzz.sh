@@ -46,8 +46,8 @@ make_seeds() {
         LIKWID_MODE=1 >seeds/text/likwid
     printf 'H1.E-06*(FIXC1/FIXC2)/inverseClock-(-time)' >seeds/text/formula
     printf 'Ejob-end=1 cause=cancelled realtime=1700000000000000000\n' >seeds/text/end
-    printf '%s\n' 'Iscope-profile-step 1' job=17 step=0 nodes=2 user=1001 group=1001 \
-        groups=1001,27 merge=srun run=/d/scope-profile-17.0 timeout=30 wait=30 threads=1 \
+    printf '%s\n' 'Iscope-profile-step 1' job=17 step=0 nodes=2 component=0 user=1001 \
+        group=1001 groups=1001,27 merge=srun run=/d/scope-profile-17.0 spool= timeout=30 wait=30 threads=1 \
         detach=no mpirun=no >seeds/text/step
     rm -rf "$memory/runs"
 }
@@ -68,12 +68,13 @@ fuzz() {
     }
 }
 
-echo 1..3
+echo 1..4
 make_seeds || { echo "Bail out! no seeds" && exit 1; }
 bad=0
 {
-    fuzz 1 trace $((seconds * 5 / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
+    fuzz 1 trace $((seconds * 4 / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
     fuzz 2 text $((seconds / 12)) -max_len=4096 -malloc_limit_mb=16 || bad=1
+    fuzz 4 container $((seconds / 12)) -max_len=32768 -malloc_limit_mb=64 || bad=1
     exit $bad
 } &
 # HDF5 keeps memory from one input to the next: leaks of the merge are looked for at the end alone.

@@ -71,12 +71,44 @@ fresh plain
 ok '--strict takes what is complete' exits 0 "$bin/sp-merge" --strict run
 cp -r run second
 ok 'a run that another process merges: status 3' \
-    exits 3 flock run/job "$bin/sp-merge" -f run
+    exits 3 flock run/merge-lock "$bin/sp-merge" -f run
 ok 'and a message' said '^sp-merge: run: another process is merging it$'
+rm run/merge-lock
+ok 'whoever may read the job record keeps nobody out' exits 0 flock run/job "$bin/sp-merge" -f run
+ok 'and no lock is left' absent run/merge-lock
 ok 'several runs at once' exits 0 "$bin/sp-merge" -f run second
 ok 'are a file each' cmp run.h5 second.h5
 ok 'but not one file' exits 64 "$bin/sp-merge" run second -o both.h5
 ok 'the worst status counts' exits 2 "$bin/sp-merge" -f run nowhere second
+
+# --- a trace that cannot be opened again ----------------------------------------------------------
+cat >refusing.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static int opened;
+
+/* It is opened to be looked at, to be read, and again to be merged: then there is no memory for it. */
+int openat(int directory, const char *name, int flags, ...)
+{
+    int (*next)(int, const char *, int, int) =
+        (int (*)(int, const char *, int, int))dlsym(RTLD_NEXT, "openat");
+    if (strcmp(name, "rank-000001.sptrace") == 0 && ++opened == 3) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return next(directory, name, flags, 0600);
+}
+END
+cc -shared -fPIC -o refusing.so refusing.c -ldl
+fresh plain
+ok 'no memory to open a trace again: status 1' \
+    exits 1 env LD_PRELOAD="$work/refusing.so" "$bin/sp-merge" run
+ok 'and that is what is said' \
+    said '^sp-merge: rank 1: its trace could not be opened again: rank-000001.sptrace: .*Cannot allocate memory$'
 
 # --- threads ------------------------------------------------------------------------------------
 "$bin/make_run" ranks -n 60 --events 500 --cut 2 --missing 1

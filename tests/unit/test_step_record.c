@@ -9,8 +9,8 @@
 
 #define FIRST "scope-profile-step 1\n"
 #define REST                                                                                       \
-    "step=0\nnodes=2\nuser=1000\ngroup=100\ngroups=100,27\nmerge=epilog\nrun=/d/run\n"             \
-    "timeout=30\nwait=20\nthreads=1\ndetach=yes\nmpirun=no\n"
+    "step=0\nnodes=2\ncomponent=18\nuser=1000\ngroup=100\ngroups=100,27\nmerge=epilog\n"  \
+    "run=/d/run\nspool=/s/17.0-0-1\ntimeout=30\nwait=20\nthreads=1\ndetach=yes\nmpirun=no\n"
 #define WHOLE FIRST "job=17\n" REST
 
 static struct step_record record;
@@ -52,6 +52,8 @@ Test(step_record, an_entry_is_read)
     cr_expect_eq(record.groups[1], 27);
     cr_expect_eq(record.merge, MERGE_EPILOG);
     cr_expect_str_eq(record.run, "/d/run");
+    cr_expect_str_eq(record.spool, "/s/17.0-0-1");
+    cr_expect_eq(record.component, 18);
     cr_expect_eq(record.terms.timeout_s, 30);
     cr_expect_eq(record.terms.wait_s, 20);
     cr_expect_eq(record.terms.threads, 1);
@@ -101,10 +103,11 @@ Test(step_record, ids_and_paths_of_any_size_fit)
 
 Test(step_record, a_step_without_groups)
 {
-    cr_assert_eq(parse(FIRST "job=17\nstep=0\nnodes=2\nuser=1\ngroup=1\ngroups=\nmerge=srun\n"
-                             "run=/\ntimeout=1\nwait=1\nthreads=1\ndetach=no\nmpirun=yes\n"),
+    cr_assert_eq(parse(FIRST "job=17\nstep=0\nnodes=2\ncomponent=0\nuser=1\ngroup=1\n"
+                             "groups=\nmerge=srun\nrun=/\nspool=\ntimeout=1\nwait=1\nthreads=1\ndetach=no\nmpirun=yes\n"),
                  0, "%s", err.text);
     cr_expect_eq(record.group_count, 0);
+    cr_expect_str_empty(record.spool);
     cr_expect_eq(record.merge, MERGE_SRUN);
     cr_expect_not(record.terms.detaches);
     cr_expect(record.is_mpirun);
@@ -143,6 +146,9 @@ Test(step_record, only_values_that_can_be)
         else
             refuses(entry, "the value of job cannot be");
     }
+    refuses(FIRST "run=\n", "the value of run cannot be");
+    refuses(FIRST "run=d\n", "the value of run cannot be");
+    refuses(FIRST "spool=s\n", "the value of spool cannot be");
     refuses(FIRST "groups=1,\n", "the value of groups cannot be");
     refuses(FIRST "groups=,1\n", "the value of groups cannot be");
     refuses(FIRST "groups=1;2\n", "the value of groups cannot be");
