@@ -5,7 +5,7 @@ FUZZ_CC = clang
 FUZZ_FLAGS = -g -O1 -std=gnu11 -Wall -Werror -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined
 CPPFLAGS = -DHAVE_CONFIG_H -I$(top_srcdir) -I$(top_builddir) $(INCLUDES)
-PROGRAMS = fuzz/fuzz_trace fuzz/fuzz_merge fuzz/fuzz_text
+PROGRAMS = fuzz/fuzz_trace fuzz/fuzz_container fuzz/fuzz_merge fuzz/fuzz_text
 
 common = $(patsubst %.c,fuzz/%.o,$(filter-out report/sp_report.c,$(filter %.c,$(SOURCES))))
 all: $(PROGRAMS)

@@ -24,7 +24,7 @@ static const char *const input_worlds[] = {"w-0", "w-1"};
 static const char *const input_names[] = {
     "w-0/rank-000000.sptrace", "w-0/rank-000001.sptrace", "w-0/rank-000002.sptrace",
     "w-0/rank-000003.sptrace", "w-1/rank-000000.sptrace", "w-1/rank-000001.sptrace",
-    "job", "exit-node0", "exit-node1", "job-end",
+    "job", "exit-node0", "exit-node1", "job-end", "spool-node0.sptraces",
 };
 enum { INPUT_WORLDS = 2, INPUT_NAMES = sizeof input_names / sizeof *input_names };
 

@@ -42,7 +42,7 @@ check_PROGRAMS += sample_trace
 sample_trace_SOURCES = tests/fuzz/sample_trace.c $(sample_sources)
 sample_trace_LDADD = libtrace.la
 EXTRA_DIST += tests/fuzz/fuzz.mk tests/fuzz/fuzz.sh tests/fuzz/fuzz_input.h \
-	tests/fuzz/fuzz_merge.c tests/fuzz/fuzz_text.c tests/fuzz/fuzz_trace.c tests/fuzz/seeds.py
+	tests/fuzz/fuzz_container.c tests/fuzz/fuzz_merge.c tests/fuzz/fuzz_text.c tests/fuzz/fuzz_trace.c tests/fuzz/seeds.py
 fuzz_sources = $(libtrace_la_SOURCES) $(libprofile_la_SOURCES) $(libmerge_la_SOURCES) \
 	$(sp_report_SOURCES) merge/live_json.c merge/live_view.c
 fuzz: make_traces sample_trace

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""seeds.py OUT RUNDIR...: writes each run directory as an input of the fuzzers (fuzz_input.h), and
-each of its traces as one of its own."""
+"""seeds.py OUT RUNDIR...: writes each run directory as an input of the fuzzers (fuzz_input.h), once
+more with its traces in a container (schema/trace_container.h), and each trace and container as one
+of its own."""
 
 import pathlib
 import re
+import struct
 import sys
 
 GAP = 24  # zeros that are worth a chunk of their own
@@ -33,9 +35,20 @@ def files(run):
             yield number, (run / name).read_bytes()
 
 
+def container(run):
+    """The run's traces as a node copies them out of its spool."""
+    traces = [trace for trace in sorted(run.glob("*/*.sptrace")) if trace.stat().st_size < 1 << 20]
+    out = struct.pack("<8sII", b"sptraces", 1, 16)
+    for trace in traces[:2]:
+        name = f"{trace.parent.name}/{trace.name}".encode()
+        out += struct.pack("<4sIQ", b"SPT1", len(name), trace.stat().st_size)
+        out += name + trace.read_bytes()
+    return out + struct.pack("<4sIQ", b"SPT0", 0, len(traces[:2]))
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
-    for part in ("merge", "trace"):
+    for part in ("merge", "trace", "container"):
         (out / part).mkdir(parents=True, exist_ok=True)
     for run in map(pathlib.Path, sys.argv[2:]):
         whole = b""
@@ -45,6 +58,10 @@ def main():
             if number < 6 and len(data) < 4 << 20:
                 (out / "trace" / f"{run.name}-{number}").write_bytes(chunks(0, data))
         (out / "merge" / run.name).write_bytes(whole)
+        (out / "merge" / f"{run.name}-spooled").write_bytes(chunks(10, container(run)))
+        (out / "container" / run.name).write_bytes(chunks(0, container(run)))
+    announced = struct.pack("<8sII", b"sptraces", 1, 23) + b"/spool/"
+    (out / "container" / "announced").write_bytes(chunks(0, announced))
 
 
 main()
