@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "merge/likwid_snapshot.h"
 #include "schema/likwid_record.h"
+#include "schema/trace_format.h"
 
 enum { NAME_SIZE = 32 };
 
@@ -30,6 +32,11 @@ int likwid_rank_load(struct likwid_rank *rank, int dirfd)
         error_set(&rank->why, "%s", rank->record.reason);
     file_name(name, rank->number, LIKWID_MARKER_SUFFIX);
     int found = likwid_marker_read(&rank->marker, dirfd, name);
+    if (found > 0) {
+        rank->source = "marker_api";
+        file_name(name, rank->number, TRACE_SUFFIX);
+        found = likwid_snapshot_read(&rank->marker, dirfd, name);
+    }
     if (found > 0 && rank->why.text[0] == '\0')
         error_set(&rank->why, "the rank wrote none: its program has no LIKWID markers, or did not "
                               "come to close them");

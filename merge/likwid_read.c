@@ -580,6 +580,8 @@ static int make_keys(const struct likwid_reader *reader, struct likwid_rank *ran
         struct error *why = &ranks[i].not_read;
         size_t cpu_count;
         *why = reader->given_up;
+        if (strcmp(ranks[i].source, "marker_file") != 0)
+            error_set(why, "the rank wrote no marker file");
         if (why->text[0] || ranks[i].marker.region_count == 0 ||
             check_rank(&ranks[i], cpus, &cpu_count, why) < 0)
             continue;

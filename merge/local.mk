@@ -31,6 +31,7 @@ libmerge_la_SOURCES = \
 	merge/likwid_rank.c merge/likwid_rank.h \
 	merge/likwid_read.c merge/likwid_read.h \
 	merge/likwid_record.c merge/likwid_record.h \
+	merge/likwid_snapshot.c merge/likwid_snapshot.h \
 	merge/likwid_sockets.c merge/likwid_sockets.h \
 	merge/likwid_text.c merge/likwid_text.h \
 	merge/live.c merge/live.h \

@@ -126,6 +126,18 @@ ElfW(Sym) *image_symbol(const struct image *image, const char *name)
     return NULL;
 }
 
+/* What the relocation fills in, if it can be written to. */
+static bool place(const struct image *image, const ElfW(Rela) *relocation,
+                  struct image_reference *reference)
+{
+    uintptr_t slot = image->base + relocation->r_offset;
+    const ElfW(Phdr) *segment = segment_of(image, slot, sizeof slot);
+    if (!segment || !(segment->p_flags & PF_W) || slot % sizeof slot != 0)
+        return false;
+    *reference = (struct image_reference){(uintptr_t *)slot, (uintptr_t)relocation->r_addend};
+    return true;
+}
+
 bool image_weak_reference(const struct image *image, const ElfW(Rela) *relocation,
                           struct image_reference *reference)
 {
@@ -136,12 +148,18 @@ bool image_weak_reference(const struct image *image, const ElfW(Rela) *relocatio
     const ElfW(Sym) *symbol = &image->symbols[index];
     if (symbol->st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
         return false;
-    uintptr_t slot = image->base + relocation->r_offset;
-    const ElfW(Phdr) *segment = segment_of(image, slot, sizeof slot);
-    if (!segment || !(segment->p_flags & PF_W) || slot % sizeof slot != 0)
+    return place(image, relocation, reference);
+}
+
+bool image_reference_to(const struct image *image, const ElfW(Rela) *relocation, const char *name,
+                        struct image_reference *reference)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    size_t index = ELF64_R_SYM(relocation->r_info);
+    if ((type != DATA && type != TABLE && type != JUMP) || index >= image->symbol_count ||
+        strcmp(image->strings + image->symbols[index].st_name, name) != 0)
         return false;
-    *reference = (struct image_reference){(uintptr_t *)slot, (uintptr_t)relocation->r_addend};
-    return true;
+    return place(image, relocation, reference);
 }
 
 static bool protect(uintptr_t low, uintptr_t high, bool open)

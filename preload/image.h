@@ -46,6 +46,10 @@ ElfW(Sym) *image_symbol(const struct image *image, const char *name);
 bool image_weak_reference(const struct image *image, const ElfW(Rela) *relocation,
                           struct image_reference *reference);
 
+/* True if a relocation of the image, which is sound, refers to a function of this name. */
+bool image_reference_to(const struct image *image, const ElfW(Rela) *relocation, const char *name,
+                        struct image_reference *reference);
+
 /* The pages of the symbols, or of what is read-only after relocation, may be written to from now
  * on, or again only be read. False if that cannot be had; code stays as it is. */
 bool image_open_symbols(const struct image *image, bool open);

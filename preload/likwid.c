@@ -14,6 +14,7 @@
 
 #include "preload/identity.h"
 #include "preload/likwid_regions.h"
+#include "preload/likwid_snapshot.h"
 #include "schema/likwid_record.h"
 #include "schema/options.h"
 
@@ -79,10 +80,12 @@ static void note_loss(const char *reason)
     close(fd);
 }
 
-void likwid_begin(uint64_t ticks, uint64_t second)
+void likwid_begin(uint64_t ticks, uint64_t second, void *(*take)(const struct trace_area *area))
 {
     size_t length;
-    if (*markers)
-        likwid_regions_begin(markers, options_value(identity_what(), "likwid-mpi", &length), ticks,
-                             second, note_loss);
+    if (!*markers)
+        return;
+    likwid_snapshot_use(take);
+    likwid_regions_begin(markers, options_value(identity_what(), "likwid-mpi", &length), ticks,
+                         second, note_loss);
 }

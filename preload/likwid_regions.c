@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "preload/likwid_helper.h"
+#include "preload/likwid_snapshot.h"
 #include "schema/likwid_record.h"
 #include "schema/lock.h"
 
@@ -112,29 +113,19 @@ void likwid_regions_look(uint64_t ticks)
     if (regions.is_on && ticks >= regions.next_look) {
         regions.every = regions.every < LOOK_EVERY_MAX ? 2 * regions.every : LOOK_EVERY_MAX;
         regions.next_look = ticks + regions.every * regions.second;
-        ask(LIKWID_COUNT_LOOK, 0, NULL);
+        ask(LIKWID_COUNT_LOOK, 0, likwid_snapshot_keep);
     }
-    lock_give(&regions.lock);
-}
-
-static void end(enum likwid_count_verb verb)
-{
-    lock_take(&regions.lock);
-    if (regions.is_on)
-        ask(verb, 0, NULL);
-    regions.is_on = likwid_regions_mpi = false;
-    likwid_helper_leave();
     lock_give(&regions.lock);
 }
 
 void likwid_regions_end(void)
 {
-    end(LIKWID_COUNT_CLOSE);
-}
-
-void likwid_regions_give_way(void)
-{
-    end(LIKWID_COUNT_DISMISS);
+    lock_take(&regions.lock);
+    if (regions.is_on)
+        ask(LIKWID_COUNT_CLOSE, 0, likwid_snapshot_keep);
+    regions.is_on = likwid_regions_mpi = false;
+    likwid_helper_leave();
+    lock_give(&regions.lock);
 }
 
 void likwid_regions_drop(void)

@@ -42,7 +42,4 @@ void likwid_regions_end(void);
 /* There will be no rank; or this is a child of fork(). */
 void likwid_regions_drop(void);
 
-/* The program begins to use LIKWID itself: the counters are its own from now on. */
-void likwid_regions_give_way(void);
-
 #endif

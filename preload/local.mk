@@ -50,6 +50,7 @@ libscope_preload_la_SOURCES = \
 	preload/likwid.c preload/likwid.h \
 	preload/likwid_helper.c preload/likwid_helper.h \
 	preload/likwid_regions.c preload/likwid_regions.h \
+	preload/likwid_snapshot.c preload/likwid_snapshot.h \
 	preload/memo.h \
 	preload/mpirun_run.c preload/mpirun_run.h \
 	preload/objects.c preload/objects.h \

@@ -12,6 +12,7 @@
 #include "preload/glibc_compat.h"
 #include "preload/identity.h"
 #include "preload/likwid.h"
+#include "preload/likwid_snapshot.h"
 #include "preload/objects.h"
 #include "preload/pages.h"
 #include "preload/qmpi_way.h"
@@ -114,6 +115,7 @@ static void forked(void)
         trace_writer_forked(&recorder.writer, thread ? &thread->stream : NULL);
     request_forked();
     likwid_regions_drop();
+    likwid_snapshot_drop();
     recorder.state = STATE_OVER;
     recorder_thread = NULL;
 }
@@ -347,7 +349,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
         trace_writer_initialised(&recorder.writer, now.ticks);
         if (world->paused)
             trace_stream_pause(&thread->stream, true, now.ticks);
-        likwid_begin(now.ticks, recorder.sync_ticks);
+        likwid_begin(now.ticks, recorder.sync_ticks, take_area);
     }
     errno = error;
 }

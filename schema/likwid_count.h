@@ -20,8 +20,7 @@ enum likwid_count_verb {
     LIKWID_COUNT_ENTER,     /* mpi begins on the CPU */
     LIKWID_COUNT_LEAVE,     /* and ends there */
     LIKWID_COUNT_LOOK,      /* app ends and begins anew: the reply has its results so far */
-    LIKWID_COUNT_CLOSE,     /* everything ends, and the results are written */
-    LIKWID_COUNT_DISMISS,   /* everything ends, and nothing is written */
+    LIKWID_COUNT_CLOSE,     /* everything ends, and is written: the reply as above */
 };
 
 enum { LIKWID_COUNT_PATH = 4096, LIKWID_COUNT_REASON = 256, LIKWID_COUNT_EVENTS = 128 };
@@ -42,7 +41,7 @@ struct likwid_count_result {
     double values[LIKWID_COUNT_EVENTS];
 };
 
-/* After LIKWID_COUNT_LOOK each result is a packet, and the reply comes last. */
+/* After LIKWID_COUNT_LOOK and LIKWID_COUNT_CLOSE each result is a packet; the reply comes last. */
 struct likwid_count_reply {
     int32_t is_failed;
     char reason[LIKWID_COUNT_REASON]; /* ends in a zero byte */

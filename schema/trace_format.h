@@ -10,7 +10,7 @@
 
 enum {
     TRACE_MAJOR = 3, /* a reader refuses another major version */
-    TRACE_MINOR = 1, /* and skips what a newer minor version adds */
+    TRACE_MINOR = 2, /* and skips what a newer minor version adds */
     TRACE_BYTE_ORDER = 0x01020304,
 
     TRACE_PAGE = 4096,
@@ -178,6 +178,7 @@ struct trace_area {
 enum trace_area_kind {
     AREA_REQUESTS = 1, /* struct trace_request, in any order */
     AREA_ORIGINS = 2,  /* struct trace_request_origin, by number; 0 is the unknown one */
+    AREA_COUNTERS = 3, /* struct trace_counters with its values behind it, in any order */
 };
 
 /* A request that the program has and MPI has not given back yet. Changes at any time, member by
@@ -201,6 +202,17 @@ struct trace_request_origin {
     int32_t peer, tag, communicator;
     uint32_t kind; /* enum mpi_kind */
     char name[40]; /* ends in a zero byte */
+};
+
+/* What LIKWID has counted in a region on one CPU so far. Its values, doubles, fill the entry. */
+struct trace_counters {
+    uint32_t sequence;    /* odd while anything else changes; 0: free */
+    uint32_t event_count; /* of the values that there are */
+    int32_t cpu;
+    int32_t group; /* number of the event set */
+    int64_t calls;
+    double seconds;
+    char tag[96]; /* ends in a zero byte */
 };
 
 /* A record is a varint tag and its payload. A zero byte where a tag would begin ends the window.
@@ -314,6 +326,7 @@ _Static_assert(sizeof(struct trace_counted) == 48, "no padding in what is counte
 _Static_assert(sizeof(struct trace_statistics) <= TRACE_STATISTICS_SIZE, "statistics fit their area");
 _Static_assert(sizeof(struct trace_window) == 56, "no padding in the window header");
 _Static_assert(sizeof(struct trace_area) == 64, "no padding in the area header");
+_Static_assert(sizeof(struct trace_counters) == 128, "no padding in counters");
 _Static_assert(sizeof(struct trace_request) == 16, "no padding in a request");
 _Static_assert(sizeof(struct trace_request_origin) == 64, "no padding in an origin");
 

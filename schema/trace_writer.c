@@ -463,7 +463,7 @@ void *trace_writer_area(struct trace_writer *writer, const struct trace_area *ar
         memory = take_place(writer, area->size, &offset, &error);
     if (memory)
         writer->area_size += area->size;
-    else
+    else if (area->kind != AREA_COUNTERS)
         __atomic_store_n(&writer->state->hides_requests, 1, __ATOMIC_RELEASE);
     lock_give(&writer->lock);
     errno = saved;

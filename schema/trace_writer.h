@@ -123,7 +123,7 @@ void trace_writer_forked(struct trace_writer *writer, struct trace_stream *strea
 /* Takes area->size bytes of the file, TRACE_ALIGN to TRACE_AREA_LARGEST, for an area and fills in
  * its header. Returns the memory, zeroed behind the header, which stays valid for good, or NULL:
  * the trace is not mapped, or closed, or has no room; areas get a quarter of what it may grow to.
- * The trace then says that some requests are in no area. Takes the writer's lock. errno is kept. */
+ * The trace then says that some requests are in no area, if they were to be. Takes the writer's lock. errno is kept. */
 void *trace_writer_area(struct trace_writer *writer, const struct trace_area *area);
 
 /* Sets up a stream of the calling thread; its first event's gap counts from ticks. A stream that

@@ -143,10 +143,8 @@ static void tell(int rank, const char *tag, int cpu)
         (void)send(rank, &result, sizeof result, MSG_NOSIGNAL);
 }
 
-/* Events of several sets take turns. */
-static void look(int rank, bool has_mpi)
+static void tell_all(int rank, bool has_mpi)
 {
-    stop_all(false);
     for (size_t i = 0; i < cpus.count && i < LIKWID_COUNT_CPUS; i++) {
         if (!move(cpus.list[i]))
             continue;
@@ -154,6 +152,13 @@ static void look(int rank, bool has_mpi)
         if (has_mpi)
             tell(rank, LIKWID_COUNT_MPI, cpus.list[i]);
     }
+}
+
+/* Events of several sets take turns. */
+static void look(int rank, bool has_mpi)
+{
+    stop_all(false);
+    tell_all(rank, has_mpi);
     if (likwid.group_count() > 1)
         likwid.next_group();
     start_all();
@@ -190,16 +195,12 @@ static bool serve(int rank, const struct likwid_count_request *request)
     case LIKWID_COUNT_LOOK:
         look(rank, has_mpi);
         break;
-    case LIKWID_COUNT_CLOSE: /* or the rank has gone */
+    default: /* LIKWID_COUNT_CLOSE, or the rank has gone */
         if (has_begun) {
             stop_all(true);
+            tell_all(rank, has_mpi);
             likwid.close();
         }
-        reply(rank, false, "");
-        return false;
-    default:
-        setenv("LIKWID_FILEPATH", "/dev/null", 1);
-        likwid.close();
         reply(rank, false, "");
         return false;
     }

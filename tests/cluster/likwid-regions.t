@@ -3,13 +3,14 @@
 # Hardware counters of programs without LIKWID markers, on nodes with a simulated processor: the
 # regions app and mpi, and that the program is none the wiser, whatever LIKWID does.
 . "$(dirname "$0")/scenario.sh"
-plan 30
+plan 32
 fresh_directory
 # shellcheck source-path=SCRIPTDIR source=../likwid/nodes.sh
 . "$SP_TOP/tests/likwid/nodes.sh"
 
 mpicc_openmpi -o openmpi "$SP_TOP/tests/likwid/unmarked.c"
 mpicc_mpich -o mpich "$SP_TOP/tests/likwid/unmarked.c"
+mpicc_openmpi -DLIKWID_PERFMON -DWITH_MPI -o marked "$SP_TOP/tests/likwid/marked.c" -llikwid
 
 # by_cpu RANK REGION CPU CALLS STEPS: a counter of CPU c grows by c + 1 steps at each read
 by_cpu() {
@@ -35,7 +36,8 @@ for mpi in openmpi mpich; do
     as_before '^scope-profile: 4 ranks, 48 MPI calls -> [^;]*$' "$mpi"
     is "$(events "$file")" "$(for rank in 0 1 2 3; do by_cpu $rank app $((rank % 2)) 1 1; done)" \
         "$mpi: the counters of app are those predicted"
-    is "$(listing .)" "access_daemon mpich openmpi $file simulation" "$mpi: nothing else is left"
+    is "$(listing .)" "access_daemon marked mpich openmpi $file simulation" \
+        "$mpi: nothing else is left"
 done
 looked="before MPI_Init, rank . on CPUs 0x.: no child, 0 signals of children, no LIKWID"
 like "$plain" "($looked.*){4}" \
@@ -63,6 +65,26 @@ is "$status" 0 "ranks with all CPUs of their nodes"
 like "$(events "$file" | cut -d' ' -f1-8 | xargs)" \
     '^0 app marker_file CLOCK 0 1 1 1 1 app marker_file CLOCK 0 1 1 1$' \
     "are counted on each of them"
+
+# --- markers that were never closed --------------------------------------------------------------
+
+# without_markers PROGRAM ARGUMENT...: the profile that is made of the traces alone
+without_markers() {
+    counted mpi-calls,likwid=CLOCK,merge=off --mpi=pmix "$bound" "$@"
+    rm -f scope-profile-*/*/*.markers
+    in_work sp-merge -o without.h5 scope-profile-* >"$results/merge" 2>&1
+}
+without_markers ./openmpi
+is "$(events without.h5)" "$(for rank in 0 1 2 3; do
+    by_cpu $rank app $((rank % 2)) 1 1
+done | sed 's/marker_file/marker_api/')" "app without its file: the trace has the counters"
+rm -f without.h5
+without_markers ./marked
+is "$(events without.h5)" "$(for rank in 0 1 2 3; do
+    by_cpu $rank a/b-c $((rank % 2)) 1 1
+    by_cpu $rank solve $((rank % 2)) $((3 + rank)) $((3 + rank))
+done | sed 's/marker_file/marker_api/')" "markers of the program's own, likewise"
+rm -f without.h5
 
 # --- CPUs that are shared ------------------------------------------------------------------------
 
