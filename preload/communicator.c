@@ -172,11 +172,11 @@ static struct communicator *add(uint64_t handle, const struct communicator_answe
 struct communicator *communicator_add_predefined(uint64_t handle, uint32_t id,
                                                  const struct communicator_answer *answer)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = add_as(handle, id, answer);
     if (c)
         c->facts.key = id == COMMUNICATOR_WORLD ? KEY_WORLD : KEY_SELF;
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
     return c;
 }
 
@@ -257,13 +257,13 @@ static uint64_t created_key(const struct communicator *c, const struct communica
 struct communicator *communicator_add(uint64_t handle, struct communicator *parent,
                                       uint32_t creation, const struct communicator_answer *answer)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = add(handle, answer);
     if (c && parent) {
         c->facts.parent = (int32_t)parent->facts.id;
         c->facts.key = created_key(c, parent, creation);
     }
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
     return c;
 }
 
@@ -271,7 +271,7 @@ struct communicator *communicator_add_joined(uint64_t handle, const struct commu
                                              uint64_t tag_hash,
                                              const struct communicator_answer *answer)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = add(handle, answer);
     if (c && parent)
         c->facts.parent = (int32_t)parent->facts.id;
@@ -282,13 +282,13 @@ struct communicator *communicator_add_joined(uint64_t handle, const struct commu
         else if (c->remote_hash)
             c->facts.key = joined_key(mix(pair_hash(members, c->remote_hash) ^ mix(tag_hash)));
     }
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
     return c;
 }
 
 void communicator_add_owned(uint64_t handle, const struct communicator *on)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = add_handle(handle);
     if (c) {
         c->facts = on->facts;
@@ -299,35 +299,35 @@ void communicator_add_owned(uint64_t handle, const struct communicator *on)
         else
             c->facts.run_count = 0;
     }
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
 }
 
 struct communicator *communicator_add_parent(uint64_t handle,
                                              const struct communicator_answer *answer)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = add(handle, answer);
     if (c)
         c->facts.key = KEY_PARENT;
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
     return c;
 }
 
 struct communicator *communicator_find(uint64_t handle)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     struct communicator *c = buckets ? buckets[slot_of(handle)] : NULL;
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
     return c;
 }
 
 void communicator_forget(uint64_t handle)
 {
-    lock_take(&table_lock);
+    uint64_t signals = lock_take_hold(&table_lock);
     uint32_t slot = buckets ? slot_of(handle) : 0;
     if (buckets && buckets[slot])
         remove_at(slot);
-    lock_give(&table_lock);
+    lock_give_let(&table_lock, signals);
 }
 
 uint32_t communicator_runs(const int *ranks, uint32_t count, struct trace_rank_run *runs)

@@ -67,6 +67,7 @@ static struct {
     lock_t threads_lock;
     pthread_key_t thread_key;
     bool has_thread_key;
+    struct trace_statistics_index counted;
 } recorder;
 
 bool recorder_wanted(void)
@@ -128,9 +129,9 @@ static void thread_ended(void *data)
     recorder_thread = NULL;
     if (!recorder_is_open())
         return;
-    lock_take(&recorder.threads_lock);
+    uint64_t signals = lock_take_hold(&recorder.threads_lock);
     if (!recorder_is_open()) {
-        lock_give(&recorder.threads_lock);
+        lock_give_let(&recorder.threads_lock, signals);
         return;
     }
     struct recorder_thread **link = &recorder.threads;
@@ -139,10 +140,9 @@ static void thread_ended(void *data)
     if (*link)
         *link = thread->next;
     trace_stream_close(&thread->stream);
-    lock_give(&recorder.threads_lock);
+    lock_give_let(&recorder.threads_lock, signals);
     signature_table_release(&thread->signatures);
     pages_give(thread->scratch.pages, thread->scratch.size);
-    pages_give(thread->places, RECORDER_PLACES * sizeof *thread->places);
     pages_give(thread, sizeof *thread);
 }
 
@@ -172,10 +172,10 @@ static struct recorder_thread *new_thread(uint64_t ticks)
     }
     trace_stream_open(&thread->stream, &recorder.writer, ticks);
     thread->next_sync = ticks + recorder.sync_ticks;
-    lock_take(&recorder.threads_lock);
+    uint64_t signals = lock_take_hold(&recorder.threads_lock);
     thread->next = recorder.threads;
     recorder.threads = thread;
-    lock_give(&recorder.threads_lock);
+    lock_give_let(&recorder.threads_lock, signals);
     if (recorder.has_thread_key)
         pthread_setspecific(recorder.thread_key, thread);
     return thread;
@@ -212,7 +212,7 @@ void recorder_close(void)
     int error = errno;
     struct recorder_thread *mine = recorder_thread;
     recorder_thread = NULL;
-    lock_take(&recorder.threads_lock);
+    uint64_t signals = lock_take_hold(&recorder.threads_lock);
     __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
     if (mine)
         trace_stream_close(&mine->stream);
@@ -221,7 +221,7 @@ void recorder_close(void)
             trace_stream_flush(&thread->stream);
     }
     trace_writer_close(&recorder.writer);
-    lock_give(&recorder.threads_lock);
+    lock_give_let(&recorder.threads_lock, signals);
     errno = error;
 }
 
@@ -268,7 +268,10 @@ static uint32_t define_signature(struct recorder_thread *thread, const struct si
     if (signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED)
         signature.origin = define_operation(thread, signature.origin - 1) + 1;
     uint32_t id = trace_stream_signature(&thread->stream, &signature);
-    signature_table_add(&thread->signatures, key, id);
+    if (!signature_table_add(&thread->signatures, key, id)) { /* these lead to what it forgot */
+        memset(thread->memos, 0, sizeof thread->memos);
+        memset(thread->joins, 0, sizeof thread->joins);
+    }
     errno = error;
     return id;
 }
@@ -457,33 +460,29 @@ static struct counted_operation counted_operation(uint32_t operation)
 }
 
 /* The place in the statistics where calls of a signature are counted; -1: there is none. */
-static int find_place(struct recorder_thread *thread, uint32_t id)
+static int find_place(const struct signature_key *key)
 {
-    struct signature_key key;
-    if (!signature_table_key(&thread->signatures, id, &key))
-        return -1;
-    struct trace_signature signature = signature_of_key(&key);
+    struct trace_signature signature = signature_of_key(key);
     bool requested = signature.origin != ORIGIN_NONE && signature.origin < ORIGIN_MIXED;
     struct counted_operation operation = counted_operation(signature.operation),
                              origin = counted_operation(requested ? signature.origin - 1 : 0);
-    return trace_statistics_place(recorder.writer.statistics, &recorder.writer.statistics_lock,
-                                  &signature, &operation, &origin);
+    return trace_statistics_place(recorder.writer.statistics, &recorder.counted, &signature,
+                                  &operation, &origin);
 }
 
 void recorder_count(struct recorder_thread *thread, uint32_t signature, uint64_t start,
                     uint64_t end)
 {
-    if (!thread->places)
-        thread->places = pages_take(RECORDER_PLACES * sizeof *thread->places);
-    uint16_t *known = thread->places && signature < RECORDER_PLACES ? &thread->places[signature]
-                                                                    : NULL;
-    int place = known && *known ? *known - 1 : find_place(thread, signature);
-    if (place < 0)
+    struct signature_entry *entry = signature_table_entry(&thread->signatures, signature);
+    if (!entry)
         return;
-    if (known)
-        *known = (uint16_t)(place + 1);
+    if (entry->place == 0)
+        entry->place = (uint32_t)(find_place(&entry->key) + 1);
+    if (entry->place == 0)
+        return;
     /* Counters of two processors may differ by a few ticks. */
-    trace_statistics_add(recorder.writer.statistics, place, end > start ? end - start : 0);
+    trace_statistics_add(recorder.writer.statistics, (int)entry->place - 1,
+                         end > start ? end - start : 0);
 }
 
 void call_record(struct call *call)
@@ -540,18 +539,16 @@ static struct signature_key bare_key(const struct signature_key *key)
 static uint32_t join(struct recorder_thread *thread, uint32_t first, uint32_t second)
 {
     struct recorder_join *known = join_at(thread, first, second);
-    struct signature_key x, y;
+    const struct signature_entry *x, *y;
+    struct signature_key common;
     if (known->first == first && known->second == second && first != second)
         return known->common;
-    if (!signature_table_key(&thread->signatures, first, &x))
+    x = signature_table_entry(&thread->signatures, first);
+    y = signature_table_entry(&thread->signatures, second);
+    if (!x || (!y && second != UINT32_MAX))
         return UINT32_MAX;
-    if (second == UINT32_MAX)
-        y = bare_key(&x);
-    else if (signature_table_key(&thread->signatures, second, &y))
-        y = common_key(&x, &y);
-    else
-        return UINT32_MAX;
-    *known = (struct recorder_join){first, second, signature_id(thread, &y)};
+    common = y ? common_key(&x->key, &y->key) : bare_key(&x->key);
+    *known = (struct recorder_join){first, second, signature_id(thread, &common)};
     return known->common;
 }
 

@@ -30,7 +30,7 @@ enum {
     OPERATION_COUNT
 };
 
-enum { RECORDER_CACHE = 64, RECORDER_JOINS = 16, RECORDER_PLACES = 65536 };
+enum { RECORDER_CACHE = 64, RECORDER_JOINS = 16 };
 
 /* Memory that calls of one thread use one after another. */
 struct recorder_scratch {
@@ -60,7 +60,6 @@ struct recorder_thread {
     uint32_t operation_ids[OPERATION_COUNT];        /* id in the stream + 1 */
     uint32_t communicators_defined[RECORDER_CACHE]; /* id + 1, by id modulo the size */
     struct recorder_join joins[RECORDER_JOINS];
-    uint16_t *places; /* in the statistics, by signature: place + 1; NULL while events have room */
     struct recorder_scratch scratch;
     struct recorder_thread *next;
     struct memo memos[MEMOS];

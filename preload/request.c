@@ -518,11 +518,11 @@ static char *shown_chunk(size_t number)
     char *chunk = __atomic_load_n(&shown[number], __ATOMIC_ACQUIRE);
     if (chunk)
         return chunk;
-    lock_take(&shown_lock);
+    uint64_t signals = lock_take_hold(&shown_lock);
     if (!shown[number] && !take_area(&kept_origins, shown, number))
         __atomic_store_n(&shown[number], &nowhere, __ATOMIC_RELEASE);
     chunk = shown[number];
-    lock_give(&shown_lock);
+    lock_give_let(&shown_lock, signals);
     return chunk;
 }
 

@@ -6,19 +6,26 @@
 
 #include "preload/pages.h"
 
-enum { ENTRIES_FIRST = 256, ENTRIES_MAX = 32768 }; /* 10 KiB to 1.25 MiB per thread */
+enum { ENTRIES_FIRST = 256, ENTRIES_MAX = 32768 }; /* 10 KiB to 1.3 MiB per thread */
 
+/* Of the entries, and of their positions behind them: a table is half full, and one more. */
 static size_t bytes_of(uint32_t entries)
 {
-    return entries * sizeof(struct signature_entry);
+    return entries * sizeof(struct signature_entry) + (entries / 2 + 1) * sizeof(uint16_t);
+}
+
+static bool take_memory(struct signature_table *table, uint32_t entries)
+{
+    table->entries = pages_take(bytes_of(entries));
+    table->mask = entries - 1;
+    table->positions = (uint16_t *)(void *)(table->entries + entries);
+    return table->entries != NULL;
 }
 
 bool signature_table_init(struct signature_table *table)
 {
-    table->entries = pages_take(bytes_of(ENTRIES_FIRST));
-    table->mask = ENTRIES_FIRST - 1;
-    table->count = 0;
-    return table->entries != NULL;
+    *table = (struct signature_table){0};
+    return take_memory(table, ENTRIES_FIRST);
 }
 
 void signature_table_release(struct signature_table *table)
@@ -44,52 +51,47 @@ uint32_t signature_table_find(const struct signature_table *table, const struct 
     }
 }
 
-static void put(struct signature_table *table, const struct signature_key *key, uint32_t id)
+static void put(struct signature_table *table, const struct signature_entry *entry)
 {
-    uint32_t i = signature_hash(key);
+    uint32_t i = signature_hash(&entry->key);
     while (!is_free(&table->entries[i & table->mask]))
         i++;
-    table->entries[i & table->mask] = (struct signature_entry){.key = *key, .id = id};
+    table->entries[i & table->mask] = *entry;
+    table->positions[entry->id - table->first_id] = (uint16_t)(i & table->mask);
     table->count++;
 }
 
-/* Doubles the table, or empties it when it may not grow. */
-static void make_room(struct signature_table *table)
+/* Doubles the table. Returns false if it may not grow, and is emptied. */
+static bool make_room(struct signature_table *table)
 {
-    struct signature_table bigger = {.mask = table->mask * 2 + 1};
-    if (bigger.mask < ENTRIES_MAX)
-        bigger.entries = pages_take(bytes_of(bigger.mask + 1));
-    if (!bigger.entries) {
+    struct signature_table bigger = {.first_id = table->first_id};
+    uint32_t entries = 2 * (table->mask + 1);
+    if (entries > ENTRIES_MAX || !take_memory(&bigger, entries)) {
         memset(table->entries, 0, bytes_of(table->mask + 1));
         table->count = 0;
-        return;
+        return false;
     }
     for (uint32_t i = 0; i <= table->mask; i++) {
-        const struct signature_entry *entry = &table->entries[i];
-        if (!is_free(entry))
-            put(&bigger, &entry->key, entry->id);
+        if (!is_free(&table->entries[i]))
+            put(&bigger, &table->entries[i]);
     }
     signature_table_release(table);
     *table = bigger;
+    return true;
 }
 
-void signature_table_add(struct signature_table *table, const struct signature_key *key,
+bool signature_table_add(struct signature_table *table, const struct signature_key *key,
                          uint32_t id)
 {
-    if (table->count > table->mask / 2)
-        make_room(table);
-    put(table, key, id);
+    bool has_room = table->count <= table->mask / 2 || make_room(table);
+    if (table->count == 0)
+        table->first_id = id;
+    put(table, &(struct signature_entry){.key = *key, .id = id});
+    return has_room;
 }
 
-bool signature_table_key(const struct signature_table *table, uint32_t id,
-                         struct signature_key *key)
+struct signature_entry *signature_table_entry(const struct signature_table *table, uint32_t id)
 {
-    for (uint32_t i = 0; i <= table->mask; i++) {
-        const struct signature_entry *entry = &table->entries[i];
-        if (entry->id == id && !is_free(entry)) {
-            *key = entry->key;
-            return true;
-        }
-    }
-    return false;
+    uint32_t number = id - table->first_id;
+    return number < table->count ? &table->entries[table->positions[number]] : NULL;
 }

@@ -18,7 +18,7 @@ struct signature_key {
 struct signature_entry {
     struct signature_key key;
     uint32_t id;
-    uint32_t padding;
+    uint32_t place; /* in the statistics, + 1; 0: not asked for yet */
 };
 
 /* Open addressing, a power of two of entries, at most half full. */
@@ -26,15 +26,18 @@ struct signature_table {
     struct signature_entry *entries;
     uint32_t mask;
     uint32_t count;
+    uint32_t first_id;   /* of the count that follow one another */
+    uint16_t *positions; /* of entries, by id - first_id */
 };
 
 /* Makes an empty table; false when memory is out. */
 bool signature_table_init(struct signature_table *table);
 void signature_table_release(struct signature_table *table);
 
-/* Adds a signature that is not in the table. At a bound the table forgets all it holds instead of
- * growing on: the next use of a signature defines it again, under a new id. */
-void signature_table_add(struct signature_table *table, const struct signature_key *key,
+/* Adds a signature that is not in the table, under the id that follows the last one. At a bound the
+ * table first forgets all it holds instead of growing on: the next use of a signature defines it
+ * again, under a new id. Returns false if it did. */
+bool signature_table_add(struct signature_table *table, const struct signature_key *key,
                          uint32_t id);
 
 static inline struct signature_key signature_key(const struct trace_signature *s)
@@ -77,9 +80,8 @@ static inline bool signature_key_equal(const struct signature_key *x, const stru
 /* The id of a signature, or UINT32_MAX if it is not in the table. */
 uint32_t signature_table_find(const struct signature_table *table, const struct signature_key *key);
 
-/* The signature that has this id; false if the table does not hold it any more. Looks at all: for
- * what is seldom asked. */
-bool signature_table_key(const struct signature_table *table, uint32_t id,
-                         struct signature_key *key);
+/* The entry that has this id, valid until the next is added; NULL if the table does not hold it any
+ * more. */
+struct signature_entry *signature_table_entry(const struct signature_table *table, uint32_t id);
 
 #endif

@@ -273,12 +273,12 @@ static void write_pages(struct trace_writer *writer)
 void trace_writer_sync(struct trace_writer *writer, const struct trace_sync *sync)
 {
     struct trace_state *state = writer->state;
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     state->last_sync = *sync;
     __atomic_store_n(&state->sync_sequence, state->sync_sequence + 1, __ATOMIC_RELEASE);
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
 }
 
 void trace_writer_initialised(struct trace_writer *writer, uint64_t ticks)
@@ -309,9 +309,9 @@ void trace_writer_close(struct trace_writer *writer)
     if (writer->statistics->counted_count == 0) /* what was reserved for them goes back */
         (void)allocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                        TRACE_STATISTICS_OFFSET, TRACE_STATISTICS_SIZE);
-    lock_take(&writer->lock); /* a thread in its last call may be taking space */
+    uint64_t signals = lock_take_hold(&writer->lock); /* a thread in its last call may be taking space */
     trace_writer_abandon(writer);
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
 }
 
 void trace_writer_abandon(struct trace_writer *writer)
@@ -333,14 +333,30 @@ static void part(void *mapping, size_t size)
 void trace_writer_forked(struct trace_writer *writer, struct trace_stream *stream)
 {
     trace_writer_abandon(writer);
-    /* Threads that held them are not here. */
-    writer->lock = writer->statistics_lock = 0;
+    writer->lock = 0; /* a thread that held it is not here */
     if (writer->mapped) {
         part(writer->header, TRACE_FIXED_SIZE);
         part(stream ? stream->window : NULL, stream ? stream->window_size : 0);
         part(stream ? stream->next.memory : NULL, stream ? stream->next.size : 0);
     }
     stop(writer, STOP_IO); /* no further window is taken */
+}
+
+/* A slot for a stream, of one that is closed if each has one; NULL: as many are open as there are
+ * slots. The lock is held. */
+static struct trace_slot *take_slot(struct trace_writer *writer, uint32_t number)
+{
+    uint32_t i = number;
+    if (number >= TRACE_SLOTS) {
+        for (i = 0; i < TRACE_SLOTS && !writer->slot_is_free[i]; i++)
+            ;
+        if (i == TRACE_SLOTS)
+            return NULL;
+    }
+    writer->slot_is_free[i] = false;
+    trace_slot_show(&writer->slots[i], 0, 0); /* dropped goes on */
+    __atomic_store_n(&writer->slots[i].stream, number + 1, __ATOMIC_RELEASE);
+    return &writer->slots[i];
 }
 
 void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer, uint64_t ticks)
@@ -350,14 +366,11 @@ void trace_stream_open(struct trace_stream *stream, struct trace_writer *writer,
     stream->previous_end = ticks;
     stream->next_size = TRACE_WINDOW_MIN;
     stream->thread_id = (int32_t)syscall(SYS_gettid);
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     stream->number = writer->stream_count++;
-    lock_give(&writer->lock);
-    stream->slot = &stream->no_slot;
-    if (stream->number < TRACE_SLOTS) {
-        stream->slot = &writer->slots[stream->number];
-        stream->slot->stream = stream->number + 1;
-    }
+    struct trace_slot *slot = take_slot(writer, stream->number);
+    lock_give_let(&writer->lock, signals);
+    stream->slot = slot ? slot : &stream->no_slot;
 }
 
 void trace_stream_flush(struct trace_stream *stream)
@@ -372,6 +385,24 @@ void trace_stream_flush(struct trace_stream *stream)
     write_pages(writer);
 }
 
+static void give_slot(struct trace_stream *stream)
+{
+    struct trace_writer *writer = stream->writer;
+    if (stream->slot == &stream->no_slot)
+        return;
+    uint64_t signals = lock_take_hold(&writer->lock);
+    writer->slot_is_free[stream->slot - writer->slots] = true;
+    lock_give_let(&writer->lock, signals);
+    stream->slot = &stream->no_slot;
+}
+
+/* Makes a hole in the file, which takes no space. The lock is held. */
+static void punch(struct trace_writer *writer, uint64_t offset, uint64_t size)
+{
+    if (allocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size) == 0)
+        writer->hole_size += size;
+}
+
 /* Gives back a window that was prepared and not needed. Where it is not the file's last, an empty
  * one stays, which takes no space. */
 static void drop_next(struct trace_stream *stream)
@@ -382,18 +413,18 @@ static void drop_next(struct trace_stream *stream)
         return;
     munmap(next->memory, next->size);
     next->memory = NULL;
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     if (next->offset + next->size != writer->file_size)
-        (void)allocate(file_of(writer), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                       next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
+        punch(writer, next->offset + TRACE_PAGE, next->size - TRACE_PAGE);
     else if (ftruncate(file_of(writer), (off_t)next->offset) == 0)
         writer->file_size = next->offset;
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
 }
 
 void trace_stream_close(struct trace_stream *stream)
 {
     struct trace_writer *writer = stream->writer;
+    give_slot(stream);
     if (!stream->window)
         return;
     drop_next(stream);
@@ -401,16 +432,16 @@ void trace_stream_close(struct trace_stream *stream)
     uint32_t used = (uint32_t)(stream->cursor - stream->window);
     uint32_t size = (uint32_t)align(used);
     window->used = used;
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     bool last = stream->window_offset + stream->window_size == writer->file_size;
-    /* A file whose windows are written when full ends here anyway; to make it longer could meet the
-     * file-size limit, and that kills. */
-    if (last &&
-        (!writer->mapped || ftruncate(file_of(writer), (off_t)(stream->window_offset + used)) == 0)) {
+    if (last && ftruncate(file_of(writer), (off_t)(stream->window_offset + used)) == 0) {
         window->size = size; /* space behind the records went back */
         writer->file_size = stream->window_offset + size;
+    } else {
+        uint32_t kept = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+        punch(writer, stream->window_offset + kept, stream->window_size - kept);
     }
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
     trace_stream_flush(stream);
     munmap(stream->window, stream->window_size);
     stream->window = NULL;
@@ -427,17 +458,23 @@ static unsigned char *take_place(struct trace_writer *writer, uint32_t size, uin
     unsigned char *memory = NULL;
 
     *offset = align(writer->file_size);
-    *error = *offset + size > writer->size_limit ? E2BIG : 0;
+    *error = *offset + size - writer->hole_size > writer->size_limit ? E2BIG : 0;
     if (*error == 0 && writer->mapped)
         *error = reserve(file_of(writer), *offset, size);
     if (*error == 0) {
         memory = window_memory(writer, *offset, size);
         *error = memory ? 0 : errno;
     }
-    if (memory) {
-        __atomic_store_n((uint32_t *)(void *)memory, size, __ATOMIC_RELEASE);
-        writer->file_size = *offset + size;
+    if (!memory)
+        return NULL;
+    __atomic_store_n((uint32_t *)(void *)memory, size, __ATOMIC_RELEASE);
+    /* A window that is written when full takes its space now: what comes later is counted. */
+    if (!writer->mapped && (*error = write_at(file_of(writer), memory, size, *offset)) != 0) {
+        (void)ftruncate(file_of(writer), (off_t)*offset);
+        munmap(memory, size);
+        return NULL;
     }
+    writer->file_size = *offset + size;
     return memory;
 }
 
@@ -445,9 +482,9 @@ static unsigned char *take_window(struct trace_stream *stream, uint32_t size, ui
                                   int *error)
 {
     struct trace_writer *writer = stream->writer;
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     unsigned char *memory = take_place(writer, size, offset, error);
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
     return memory;
 }
 
@@ -457,7 +494,7 @@ void *trace_writer_area(struct trace_writer *writer, const struct trace_area *ar
     int saved = errno, error;
     uint64_t offset;
 
-    lock_take(&writer->lock);
+    uint64_t signals = lock_take_hold(&writer->lock);
     if (writer->mapped && file_of(writer) >= 0 &&
         writer->area_size + area->size <= writer->size_limit / 4)
         memory = take_place(writer, area->size, &offset, &error);
@@ -465,7 +502,7 @@ void *trace_writer_area(struct trace_writer *writer, const struct trace_area *ar
         writer->area_size += area->size;
     else if (area->kind != AREA_COUNTERS)
         __atomic_store_n(&writer->state->hides_requests, 1, __ATOMIC_RELEASE);
-    lock_give(&writer->lock);
+    lock_give_let(&writer->lock, signals);
     errno = saved;
     if (!memory)
         return NULL;
@@ -524,11 +561,6 @@ static void begin_window(struct trace_stream *stream, const struct trace_next *n
     trace_writer_sync(writer, &window->sync);
     __atomic_store_n(&window->magic, TRACE_WINDOW_MAGIC, __ATOMIC_RELEASE);
     TRACE_STORED();
-    /* A plain-memory window must be known in the file, or later ones of other threads are not
-     * found. */
-    if (!writer->mapped)
-        (void)write_at(file_of(writer), window, sizeof *window, next->offset);
-
     stream->announced = NULL;
     stream->run.at = NULL;
     stream->window = next->memory;
@@ -595,9 +627,11 @@ static bool room_for(struct trace_stream *stream, size_t payload)
     if (stream->cursor + need <= stream->end)
         return true;
     int error = errno;
+    uint64_t signals = signals_hold(); /* a handler's call finds one window or the next */
     while (stream->end < stream->limit && stream->cursor + need > stream->end)
         prepare(stream);
     bool room = stream->cursor + need <= stream->end || trace_stream_turn(stream, need);
+    signals_let(signals);
     errno = error;
     return room;
 }

@@ -31,13 +31,14 @@ struct trace_writer {
     uint64_t size_limit; /* bytes this trace may grow to */
     uint64_t file_size;  /* reserved so far */
     uint64_t area_size;  /* of that, areas */
-    lock_t lock;         /* over file_size, stream_count and the state page's sync point */
+    uint64_t hole_size;  /* of that, given back where it was not the file's end */
+    lock_t lock;         /* over sizes, streams, their slots and the state page's sync point */
     uint32_t stream_count;
+    bool slot_is_free[TRACE_SLOTS]; /* its stream is closed */
     struct trace_header *header; /* TRACE_FIXED_SIZE bytes: this and the next three */
     struct trace_state *state;
     struct trace_slot *slots;
     struct trace_statistics *statistics;
-    lock_t statistics_lock;
     void (*read_clocks)(struct trace_sync *sync);
 };
 

@@ -192,10 +192,10 @@ static inline void sample_item(struct trace_stream *streams, unsigned item,
 static inline void sample_unrecorded(struct trace_writer *writer, void (*step)(void))
 {
     static const struct counted_operation test = {KIND_POLL, "test"}, irecv = {0, "irecv"};
+    struct trace_statistics_index index = {0};
     for (int i = 0; i < SAMPLE_UNRECORDED; i++) {
         const struct trace_signature signature = {.origin = i % 3, .bytes = 40, .tag = i % 3};
-        int place = trace_statistics_place(writer->statistics, &writer->statistics_lock, &signature,
-                                           &test, &irecv);
+        int place = trace_statistics_place(writer->statistics, &index, &signature, &test, &irecv);
         if (place < 0)
             sample_die("no place for a call to be counted");
         trace_statistics_add(writer->statistics, place, 1000);

@@ -54,6 +54,7 @@ static void die(const char *what)
 struct maker {
     struct trace_writer writer;
     struct trace_stream stream;
+    struct trace_statistics_index counted;
     uint32_t operations[12];
 };
 
@@ -259,8 +260,7 @@ static void count_calls(struct maker *maker, int operation, int origin, int64_t 
                                         .root = -1,
                                         .tag = tag,
                                         .communicator = communicator};
-    int place = trace_statistics_place(area, &maker->writer.statistics_lock, &signature, &counted,
-                                       &made_by);
+    int place = trace_statistics_place(area, &maker->counted, &signature, &counted, &made_by);
     for (int i = 0; i < calls; i++)
         trace_statistics_add(area, place, ticks);
 }
@@ -417,7 +417,7 @@ static void stick(struct maker *maker, uint32_t rank)
 /* What every rank of "plain" does: the numbers are in merge.t. */
 static void make_rank(int dirfd, uint32_t rank, uint32_t size, const char *kind)
 {
-    struct maker maker;
+    struct maker maker = {0};
     begin_rank(&maker, dirfd, rank, size, "made-up");
     struct trace_stream *stream = &maker.stream;
     uint32_t send = define(&maker, stream, SEND, 64, (int)((rank + 1) % size), 7, 0, -1);
@@ -492,7 +492,7 @@ static void make_job(int run)
 
 static void make_large(int world, long count)
 {
-    struct maker maker;
+    struct maker maker = {0};
     begin_rank(&maker, world, 0, 1, "made-up");
     uint32_t ids[50];
     for (int i = 0; i < 50; i++)
@@ -517,7 +517,7 @@ static void make_names(int world)
                     {INT64_MAX, INT32_MAX, INT32_MAX},
                     {INT64_MAX - 1, INT32_MAX, INT32_MAX}};
     enum { MESSAGES = sizeof(messages) / sizeof(*messages) };
-    struct maker maker;
+    struct maker maker = {0};
     begin_rank(&maker, world, 0, 1, "made-up");
     uint32_t ids[MESSAGES];
     for (int i = 0; i < MESSAGES; i++)

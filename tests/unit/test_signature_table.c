@@ -95,11 +95,11 @@ Test(signature_table, signatures_that_differ_in_one_field_are_told_apart, .init 
     enum { ALL = 7000 };
     for (int n = 0; n < ALL; n++) {
         cr_assert_eq(find(n), UINT32_MAX, "%d", n);
-        add(n, (uint32_t)n * 3);
-        cr_assert_eq(find(n), (uint32_t)n * 3);
+        add(n, (uint32_t)n + 3);
+        cr_assert_eq(find(n), (uint32_t)n + 3);
     }
     for (int n = 0; n < ALL; n++)
-        cr_assert_eq(find(n), (uint32_t)n * 3);
+        cr_assert_eq(find(n), (uint32_t)n + 3);
     signature_table_release(&table);
 }
 
@@ -121,6 +121,12 @@ Test(signature_table, what_is_found_is_the_id_given_last, .init = init)
         add(n, next);
         last[n] = ++next;
         cr_assert_eq(find(n), next - 1);
+        /* any id that was ever given leads to its own entry or to none */
+        uint32_t other = (uint32_t)draw((int)next);
+        const struct signature_entry *entry = signature_table_entry(&table, other);
+        cr_assert(!entry || entry->id == other);
+        cr_assert_eq(signature_table_entry(&table, next - 1)->id, next - 1);
+        cr_assert_null(signature_table_entry(&table, next));
     }
     cr_expect_gt(forgotten, 0, "the bound was reached");
     cr_expect_leq(table.mask, 32767, "and kept");
