@@ -52,6 +52,19 @@ same "the keys of plugstack.conf" \
     "$(sed -nE 's/^ +\{"([a-z-]+)", .*\},$/\1/p' "$source/spank/settings.c")" \
     "$(items "$man/scope_profile.8" | cut -d= -f1)"
 
+# Ql quotes to the end of its line, and In is the macro of <stdio.h>; mandoc finds nothing to say.
+for page in "$man"/*.[178]; do
+    count=$((count + 1))
+    name="${page##*/}: words that are no macros, and quotes that end"
+    if ! said=$(grep -nE -e '\bQl [^ ].* (No|Ql|Pa|Cm|Xr|Ar|Fl) ' -e '^\.It In ' "$page"); then
+        echo "ok $count - $name"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - $name"
+        sed 's/^/# /' <<<"$said"
+    fi
+done
+
 for page in "$man"/*.[178]; do
     name="${page##*/}: no warnings"
     count=$((count + 1))
