@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The check of a host: a good one has no fault, and each fault that an administrator can make is named.
 . "$(dirname "$0")/scenario.sh"
-plan 36
+plan 43
 results=$(mktemp -d)
 plugstack=$SP_CLUSTER/plugstack.conf
 cp "$plugstack" "$results/plugstack.conf"
@@ -57,6 +57,10 @@ with "optional $site/scope_profile.so preload=$site/none.so merge-tool=$site/sp-
 only_fault "preload library: there is no $site/none.so on this host" "a wrong path"
 with "$good out=$site/none/%j"
 only_fault "there is no directory $site/none/? on this host" "out= in a directory that is not there"
+with "$good out=profiles/%u"
+only_fault "out=profiles/%u has no effect: it needs an absolute path" "a relative out="
+with "$good default=mpi-calls,out=profiles"
+is "$status" 0 "which in default= is in the directory that the user starts from"
 with "optional $site/none.so"
 is "$status" 1 "plugstack.conf without the plugin"
 like "$out" 'does not name the plugin: add the line "optional scope_profile.so"' "is a fault"
@@ -116,3 +120,13 @@ examine -- "$doctor" --help
 is "$status" 0 "--help"
 examine -- "$doctor" --cure
 is "$status" 64 "an unknown option is a mistake"
+examine -- "$doctor" --plugstack
+is "$status: $out" $'64: doctor: --plugstack needs a file\nTry "doctor --help".' \
+    "and so is --plugstack without a file"
+examine --root -- "$doctor" --plugstack "$results"
+is "$status: $out" \
+    "1: FAIL  $results cannot be read: it needs the line \"optional scope_profile.so\"" \
+    "a directory is no plugstack.conf"
+examine -- bash -c '"$0" >/dev/full' "$doctor"
+is "$status" 1 "a full disk: status 1"
+like "$out" "doctor: cannot write to standard output\$" "and a message"
