@@ -24,7 +24,7 @@
 
 enum { USAGE = 64 };
 
-const char *argp_program_version = "sp-run " PACKAGE_VERSION;
+const char *argp_program_version = "sp-run (scope-profile) " PACKAGE_VERSION;
 
 static const char doc[] =
     "Profiles the MPI calls of a program that is started without Slurm, and makes one profile file "
@@ -77,6 +77,8 @@ static struct arguments read_arguments(int argc, char *argv[], struct options *o
         fputs(options_help, stdout);
         exit(0);
     }
+    if (options->merge == MERGE_EPILOG)
+        refuse("merge=epilog is for jobs of Slurm: leave it out, or say merge=off");
     if (!arguments.command)
         refuse("the command is missing");
     return arguments;

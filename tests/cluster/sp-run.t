@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Without Slurm: sp-run gives the same profile of a program that mpirun starts.
 . "$(dirname "$0")/scenario.sh"
-plan 37
+plan 39
 fresh_directory
 
 # profiled MPI MPIRUN...: the program's calls are all in one file
@@ -64,6 +64,10 @@ is "$status" 0 "help: status 0"
 like "$out" 'mpi-calls.*off.*out=DIR.*merge=' "help prints the words"
 run sp-run mpi-calls
 is "$status" 64 "no command: 64"
+run sp-run mpi-calls,merge=epilog -- touch started
+is "$status: $err" "64: sp-run: merge=epilog is for jobs of Slurm: leave it out, or say merge=off
+Try \"sp-run --help\" for more information." "merge=epilog, where nobody would merge, is refused"
+is "$(listing .)" death "and nothing was started"
 run sp-run off -- ./death exit3
 is "$status: $(echo scope-profile*)" "3: scope-profile*" "off: runs it unprofiled"
 rm -f tally.*
