@@ -149,7 +149,8 @@ static int choose_newest(struct run_choice *choice, const char *parent, struct e
             run_release(&choice->run);
     }
     if (status == 0 && !found)
-        status = error_set(err, "no trace in %s", parent);
+        status = error_set(err, "no trace in %s: name the directory where the job was started, or "
+                                "that of its out=", parent);
     for (size_t i = 0; i < candidates.count; i++)
         free(candidates.list[i].path);
     free(candidates.list);

@@ -527,7 +527,8 @@ static int merge_run(const struct settings *given, struct run *run)
     if (run->world_count == 0) {
         error_set(&outcome->problem, "no trace in %s", run->path);
         if (!settings->automatic)
-            fprintf(stderr, "sp-merge: %s\n", outcome->problem.text);
+            fprintf(stderr, "sp-merge: %s: a run directory is called scope-profile-JOB.STEP\n",
+                    outcome->problem.text);
     }
     for (size_t i = 0; i < run->world_count; i++)
         merge_world(settings, run, i, outcome);

@@ -844,6 +844,9 @@ static hid_t open_file(const char *path, struct error *err)
     struct stat info;
     if (stat(path, &info) < 0)
         return error_set(err, "cannot open %s: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return error_set(err, "%s is a directory: sp-merge makes a profile file of a run directory",
+                         path);
     if (!S_ISREG(info.st_mode)) /* opening a FIFO would wait for a writer */
         return error_set(err, "cannot open %s: not a regular file", path);
     H5dont_atexit(); /* a damaged file must not make it crash in its own cleanup at exit */

@@ -71,7 +71,8 @@ rm run/made-up.0/rank-000001.sptrace
 ok 'a rank without a trace' exits 0 "$bin/sp-dump" --live run
 ok 'is told' printed '  rank 1 without a trace here: not through MPI_Init yet, or not recorded'
 ok 'a directory without a run: status 2' exits 2 "$bin/sp-dump" --live .
-ok 'is named' said 'sp-dump: no trace in .'
+ok 'is named' \
+    said 'sp-dump: no trace in .: name the directory where the job was started, or that of its out='
 ok 'no directory: status 2' exits 2 "$bin/sp-dump" --live nowhere
 ok 'is named' said 'sp-dump: cannot open the run directory nowhere: No such file or directory'
 ok 'two directories: status 64' exits 64 "$bin/sp-dump" --live run complete

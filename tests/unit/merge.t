@@ -315,6 +315,8 @@ ok 'no file' absent run.h5
 ok 'no temporary one' no_temporary
 rm -rf run && mkdir run
 ok 'an empty directory: status 2' exits 2 "$bin/sp-merge" run
+ok 'tells what a run directory is' \
+    said '^sp-merge: no trace in run: a run directory is called scope-profile-JOB.STEP$'
 
 fresh worlds
 ok 'two worlds become two files' exits 0 "$bin/sp-merge" run -o both.x.h5

@@ -358,5 +358,5 @@ Test(profile_file, a_directory_is_an_error)
     struct profile profile;
     struct error err;
     cr_assert_eq(profile_read(&profile, directory, &err), -1);
-    cr_expect_not_null(strstr(err.text, "not a regular file"));
+    cr_expect_not_null(strstr(err.text, " is a directory: sp-merge "));
 }
