@@ -24,7 +24,13 @@
 
 const char *argp_program_version = "sp-dump (scope-profile) " PACKAGE_VERSION;
 
-enum { EXIT_ALL = 0, EXIT_PART = 1, EXIT_NOTHING = 2, EXIT_USAGE = 64 };
+enum {
+    EXIT_ALL = 0,
+    EXIT_PART = 1,
+    EXIT_NOTHING = 2,
+    EXIT_CANNOT_WRITE = 3,
+    EXIT_USAGE = 64,
+};
 enum { KEY_LIVE = 256, KEY_WATCH, KEY_JSON };
 enum { WATCH_SECONDS = 2 };
 
@@ -122,7 +128,7 @@ static void parse_command_line(int argc, char **argv, struct settings *settings)
                "long. DIRECTORY is the job's run directory (scope-profile-JOB.STEP), or the one "
                "it is in: then the newest is taken. Traces are only read; the job does not "
                "notice.\vExit status: 0 printed, 1 printed up to a damaged place, or without some "
-               "ranks, 2 nothing could be read, 64 usage.",
+               "ranks, 2 nothing could be read, 3 cannot write, 64 usage.",
     };
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, settings);
@@ -560,5 +566,5 @@ int main(int argc, char **argv)
     if (streams_finish() == 0)
         return status;
     fputs("sp-dump: cannot write to standard output\n", stderr);
-    return EXIT_PART;
+    return EXIT_CANNOT_WRITE;
 }

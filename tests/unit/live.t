@@ -79,7 +79,7 @@ ok 'two directories: status 64' exits 64 "$bin/sp-dump" --live run complete
 ok '--json without --live: status 64' exits 64 "$bin/sp-dump" --json run
 ok '--header with --live: status 64' exits 64 "$bin/sp-dump" --header --live run
 ok 'no seconds: status 64' exits 64 "$bin/sp-dump" --watch=often run
-ok 'a full disk is told' exits 1 bash -c '"$0" --live run >/dev/full' "$bin/sp-dump"
+ok 'a full disk is told' exits 3 bash -c '"$0" --live run >/dev/full' "$bin/sp-dump"
 ok 'a closed pipe ends --watch' exits 0 bash -c '
     "$0" --watch=1 run 2>noise | head -n 1 && [ ! -s noise ]' "$bin/sp-dump"
 

@@ -388,9 +388,9 @@ ok 'what is no trace: status 2' exits 2 "$bin/sp-dump" run/job
 ok 'one of two: status 1' exits 1 "$bin/sp-dump" run/job "$dump"
 ok 'no trace given: status 64' exits 64 "$bin/sp-dump"
 ok 'a closed pipe is no noise' bash -c '"$0" "$1" 2>noise | head -n 1 >/dev/null; [ ! -s noise ]' "$bin/sp-dump" "$dump"
-ok 'a file size limit is told' exits 1 bash -c 'ulimit -f 1; "$0" "$1" >limited' "$bin/sp-dump" "$dump"
+ok 'a file size limit is told' exits 3 bash -c 'ulimit -f 1; "$0" "$1" >limited' "$bin/sp-dump" "$dump"
 ok 'by a message' said '^sp-dump: cannot write to standard output$'
-ok 'a full disk is told' exits 1 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
+ok 'a full disk is told' exits 3 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
 
 # At offset 48 a trace tells how large its world is.
 fresh plain

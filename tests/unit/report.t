@@ -257,7 +257,7 @@ ok 'no HDF5: status 2' ended 2
 report .
 ok 'a directory: status 2' ended 2
 ok 'and how to make a file of it' \
-    grep -q '^sp-report: \. is a directory: sp-merge makes a profile file of a run directory$' errors
+    grep -q '^sp-report: \. is a directory: sp-merge makes a profile file of a run' errors
 mkfifo fifo.h5
 ok 'a FIFO does not hang it' bash -c 'timeout 20 "$0" fifo.h5; [ $? = 2 ]' "$bin/sp-report"
 report
