@@ -129,13 +129,13 @@ static struct json_object *rank_object(const struct live_rank *rank)
 }
 
 struct json_object *live_json(const char *name, const struct live *live,
-                              const struct live_groups *groups)
+                              const struct live_groups *groups, uint64_t limit)
 {
     struct json_object *object = json_object_new_object();
     struct json_object *waits = json_object_new_array(), *ranks = json_object_new_array();
     for (size_t i = 0; i < groups->count; i++)
         json_object_array_add(waits, group_object(&groups->list[i]));
-    for (size_t i = 0; i < live->rank_count; i++)
+    for (size_t i = 0; i < live->rank_count && i < limit; i++)
         json_object_array_add(ranks, rank_object(&live->ranks[i]));
     set(object, "run", json_object_new_string(name));
     set(object, "job", json_object_new_string(live->job));

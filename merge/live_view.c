@@ -43,7 +43,7 @@ static void print_world(struct sight *sight, const char *name, const struct live
                         const struct live_groups *groups)
 {
     if (sight->worlds) {
-        json_object_array_add(sight->worlds, live_json(name, live, groups));
+        json_object_array_add(sight->worlds, live_json(name, live, groups, sight->view->limit));
         return;
     }
     if (sight->shown > 0)

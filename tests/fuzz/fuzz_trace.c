@@ -88,7 +88,7 @@ static void look_live(void)
         live_groups_make(&groups, &live, &err) < 0 || live.rank_count != 1)
         abort();
     live_text_print(stdout, "run", &live, &groups, UINT64_MAX);
-    json_object_put(live_json("run", &live, &groups));
+    json_object_put(live_json("run", &live, &groups, UINT64_MAX));
     live_groups_release(&groups);
     live_release(&live);
     close(world.fd);

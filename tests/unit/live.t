@@ -62,6 +62,12 @@ call = world["ranks"][0]["threads"][0]["call"]
 assert call["operation"] == "recv" and call["peer"] == call["world_peer"] == 2 and call["tag"] == 7
 assert world["ranks"][1]["threads"][0]["call_ns"] == 31200000000
 assert world["groups"][0]["ranks"] == [0] and world["groups"][1]["not_in_it"] == [0, 1, 2, 4]'
+ok '--json -n' exits 0 "$bin/sp-dump" --live --json -n 2 run
+ok 'has as many ranks, and all groups' python3 -c '
+import json
+world, = json.load(open(".stdout"))["worlds"]
+assert [rank["rank"] for rank in world["ranks"]] == [0, 1], world
+assert len(world["groups"]) > 2 and world["world_size"] == 5, world'
 
 # --- what is not as it should be -----------------------------------------------------------------
 echo nothing >run/made-up.0/rank-000001.sptrace
