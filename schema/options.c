@@ -56,7 +56,8 @@ const char options_help[] =
     "  likwid-shared=yes  read them also where tasks share CPUs, and with them the counters\n"
     "  qmpi=TOOL+TOOL  load these QMPI tools, the first one nearest to the program; scope stands\n"
     "               for what records the calls, which else comes last: see qmpi(7)\n"
-    "  qmpi-path=DIR   where their libraries are: directories or files, joined by colons\n"
+    "  qmpi-path=DIR   where their libraries are: absolute paths of directories or files, joined\n"
+    "               by colons\n"
     "Example: mpi-calls,out=profiles/%j\n";
 
 /* A word of the text, as it is shown to the user: cut, and without control characters. */
