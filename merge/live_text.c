@@ -343,6 +343,19 @@ static void print_clocks(FILE *stream, const struct live *live)
     }
 }
 
+/* Such a trace is written after a call, seldom in one: its rank may wait in another since. */
+static void print_buffered(FILE *stream, const struct live *live)
+{
+    for (size_t i = 0; i < live->rank_count; i++) {
+        if (live->ranks[i].behind_ns >= 0) {
+            fputs("Traces here are not mapped: \"outside MPI\" is what a rank was when its trace "
+                  "was last written.\n",
+                  stream);
+            return;
+        }
+    }
+}
+
 void live_text_print(FILE *stream, const char *name, const struct live *live,
                      const struct live_groups *groups, uint64_t limit)
 {
@@ -359,4 +372,5 @@ void live_text_print(FILE *stream, const char *name, const struct live *live,
     putc('\n', stream);
     print_communicators(stream, live, groups);
     print_clocks(stream, live);
+    print_buffered(stream, live);
 }

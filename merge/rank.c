@@ -470,8 +470,9 @@ static int read_slots(const struct scan *scan)
         /* A call that began before the last sign of life is no later one; a wild number is none. */
         if (slots[i].start > rank->last_ticks && slots[i].start - rank->last_ticks < UINT64_MAX / 4)
             extend(rank, slots[i].start, slots[i].start);
+        /* A trace that is not mapped has its slots as of its last write, after a call mostly. */
         if (slots[i].signature == 0 && slots[i].start <= rank->last_ticks &&
-            slots[i].start > rank->outside_since)
+            slots[i].start > rank->outside_since && !rank_is_buffered(rank))
             rank->outside_since = slots[i].start;
         note_last_call(scan, &slots[i]);
     }

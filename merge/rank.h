@@ -157,6 +157,12 @@ static inline bool rank_is_usable(const struct rank *rank)
 /* The time of ticks on the file's timeline. */
 int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint);
 
+/* Whether its trace was written a window at a time: what it did last is not known then. */
+static inline bool rank_is_buffered(const struct rank *rank)
+{
+    return rank->header.flags & TRACE_BUFFERED;
+}
+
 /* The sum of two numbers of dropped calls, which a hostile trace may make as large as it likes; it
  * stays within an int64_t. */
 uint64_t rank_add_dropped(uint64_t left, uint64_t right);

@@ -376,7 +376,9 @@ static int sum_last_calls(struct merge *merge)
         char *text = last_calls_text(rank, &merge->vocabulary, false);
         if (!text)
             return no_memory(merge);
-        rank_groups_add(&groups, rank->header.rank, *text ? text : "outside MPI");
+        const char *elsewhere =
+            rank_is_buffered(rank) ? "not known: their traces were not mapped" : "outside MPI";
+        rank_groups_add(&groups, rank->header.rank, *text ? text : elsewhere);
         free(text);
     }
     rank_groups_print(&groups, merge->result->in_flight);

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Known from the launcher, since MPI may not be up yet. */
+/* Known from the launcher, since MPI may not be up yet: from its own first, since below mpirun in a
+ * batch script Slurm's number is that of the script. */
 static bool first_rank(void)
 {
-    static const char *const names[] = {"SLURM_PROCID", "PMIX_RANK", "PMI_RANK"};
+    static const char *const names[] = {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *rank = getenv(names[i]);
         if (rank && *rank)

@@ -60,11 +60,18 @@ struct shard {
 } __attribute__((aligned(64)));
 
 static struct shard shards[SHARDS];
-static uint32_t shards_mask; /* 0 until there are threads: the first shard has all */
+static uint32_t shards_mask; /* 0 but where there were threads from the first: one shard has all */
+static bool shards_locked;
 
 void request_use_threads(void)
 {
     shards_mask = SHARDS - 1;
+    shards_locked = true;
+}
+
+void request_use_locks(void)
+{
+    shards_locked = true;
 }
 
 /* The product's best bits are its highest: they come to where buckets are told apart. */
@@ -411,7 +418,7 @@ void request_started(uint64_t handle, const void *address, uint32_t origin)
     uint64_t place = (uintptr_t)address & POINTER_MASK;
     handle &= POINTER_MASK;
     uint32_t hash = mix(handle);
-    if (!shards_mask) {
+    if (!shards_locked) {
         started(shards, handle, place, hash, origin);
         return;
     }
@@ -426,7 +433,7 @@ static inline uint32_t shard_look(uint64_t handle, const void *address, bool fin
     uint64_t place = (uintptr_t)address & POINTER_MASK;
     handle &= POINTER_MASK;
     uint32_t hash = mix(handle);
-    if (!shards_mask)
+    if (!shards_locked)
         return look(shards, handle, place, hash, finished);
     struct shard *shard = shard_of(hash);
     lock_take(&shard->lock);

@@ -39,6 +39,9 @@ const struct request_origin *request_origin(uint32_t id);
 /* Must be called before the first request if several threads may start some. */
 void request_use_threads(void);
 
+/* The same from now on, by one thread while no other starts or finishes any. */
+void request_use_locks(void);
+
 /* Where requests and their origins are kept for others to look at. */
 struct request_areas {
     /* Returns zeroed memory of area->size bytes, which begins with the area, or NULL: plain memory

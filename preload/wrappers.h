@@ -930,6 +930,7 @@ static int special_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MP
     }
     if (!call_enter(&call, caller, pmpi))
         return next(info, errhandler, session);
+    request_use_locks(); /* it may bring threads that MPI_Init had not */
     bool recorded = begin(&call, FUNCTION_MPI_Session_init);
     int result = next(info, errhandler, session);
     call_stop(&call);

@@ -842,6 +842,7 @@ bool trace_run_count(struct trace_stream *stream, uint32_t signature, uint64_t s
         i = i + 1 < run->count ? i + 1 : 0;
     }
     run->latest = i;
+    stream->announced = NULL; /* its gap counts from an end that is no longer the last */
     end = end < start ? start : end;
     count_poll(run->of[i].polled, end - start);
     end_run(stream, end);

@@ -5,7 +5,7 @@
 #
 # Needs no cluster, but root, for loop mounts. NFS and Lustre are not to be had here.
 . "$(dirname "$0")/scenario.sh"
-plan 14
+plan 17
 
 build=${top_builddir:?set by contrib/run-tests.sh}
 victim=$build/tests/kill/openmpi/victim
@@ -65,10 +65,13 @@ for disk in ext4 xfs tmpfs btrfs fuse; do
     calls=$(sp-dump "$disk"/run/*/*.sptrace 2>"$work/problem" | grep -c ' mpi:')
     ok "$((calls < 1000 || $(wc -l <"$work/problem") > 0))" \
         "$disk: the trace of a killed rank can be read"
+    [[ $disk == @(btrfs|fuse) ]] || continue
+    like "$(sp-merge -v -f -o merged.h5 $disk/run 2>&1)" "were then: .*traces were not mapped" \
+        "$disk: nobody claims to know where the rank was"
 done
 
 # A full disk while windows are mapped, and what lies on it goes to the disk.
-for disk in ext4 btrfs; do
+for disk in ext4 btrfs fuse; do
     begin $disk
     dd if=/dev/urandom of=$disk/fill bs=1M 2>/dev/null
     sync -f $disk/fill

@@ -261,6 +261,9 @@ plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$work/file/run" "$programs/prog
 is "$status$output" "3send 10" "a run directory that cannot be made costs the program nothing"
 is "$(wc -l <"$work/messages")" 1 "but one line"
 has "$messages" "scope-profile: cannot make the directory $work/file/run" "which names it"
+plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$work/file/run" SLURM_PROCID=0 PMI_RANK=1 \
+    "$programs/program" exit
+is "$status$output$messages" "3send 10" "from the launcher's first rank, whatever Slurm calls a script"
 rm "$work/file"
 
 plainly LD_PRELOAD="$preload" SLURM_JOB_ID=1 SLURM_SCOPE_PROFILE_MPIRUN_JOB=1 PMI_RANK=0 \

@@ -409,6 +409,8 @@ Test(live, a_buffered_trace_says_how_old_it_is)
     trace_stream_sync_state(&rank.streams[0]);
     check_line("  in mpi:recv from 2 (tag 7) for 10.0 s; as of 6.0 s ago, when its trace was last "
                "written\n");
+    check_line("Traces here are not mapped: \"outside MPI\" is what a rank was when its trace was "
+               "last written.\n");
     leave(&rank);
 }
 
