@@ -616,7 +616,10 @@ static void completion_begin(struct completion *completion, const struct call *c
     completion->room = 0;
     completion->handles = completion->few;
     completion->statuses = NULL;
-    signature->origin = completion->count > 0 ? ORIGIN_UNKNOWN : ORIGIN_NONE;
+    /* A start of nothing sends nothing, which whoever counts sends has to know. */
+    bool starts_none =
+        completion->count == 0 && signature->operation == OPERATION(FUNCTION_MPI_Startall);
+    signature->origin = starts_none ? ORIGIN_NONE : ORIGIN_UNKNOWN;
     if (completion->count > COMPLETION_FEW) {
         completion->room =
             (size_t)completion->count * (sizeof *completion->handles + sizeof(MPI_Status));
