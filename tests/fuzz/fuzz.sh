@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the libFuzzer programs, two at a time, each from seeds made of traces and from the corpus that
-# earlier runs found. Speaks TAP; what an input did wrong is left in fuzz/findings.
+# Runs the libFuzzer programs, two at a time, each from seeds made of traces, real ones among them,
+# and from the corpus that earlier runs found. Speaks TAP; what an input did wrong is left in
+# fuzz/findings.
 set -uo pipefail
 
 seconds=${1-}
@@ -17,6 +18,20 @@ trap 'rm -rf "$memory"' EXIT
 export TMPDIR=$memory UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 
+# record MPI: a rank of a real program, until it is killed
+record() {
+    local victim=$PWD/../tests/kill/real/$1 run=$memory/runs/$1 end=$((SECONDS + 20)) rank
+    [[ -x $victim ]] || return 0
+    LD_PRELOAD=$PWD/../.libs/libscope_preload.so SCOPE_PROFILE_RUN=$run "$victim" 1 64 \
+        100>/dev/null &>/dev/null &
+    rank=$!
+    until [[ $(stat --format=%s "$run"/*/*.sptrace 2>/dev/null || echo 0) -gt 400000 ]] ||
+        ((SECONDS > end)); do sleep 0.02; done
+    kill -KILL "$rank"
+    wait "$rank" 2>/dev/null
+    [[ -d $run ]]
+}
+
 # Each kind of made-up run, as made in tests/unit, and the sample of the other tests here.
 make_seeds() {
     local kind
@@ -26,6 +41,7 @@ make_seeds() {
         ../make_traces "$memory/runs/$kind" "$kind" || return
     done
     ../sample_trace "$memory/runs/sample/w" || return
+    record openmpi && record mpich || return
     python3 "$source/seeds.py" seeds "$memory"/runs/* || return
     mkdir -p seeds/text
     local texts=('Ampi-calls=wait+io,out=a\,b/%j,max-run=10G,merge=off,polls=all'
