@@ -105,10 +105,12 @@ $(standin)/openmpi/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/openmpi/libmpi.
 $(standin)/mpich/qmpi_jumps.so: $(qmpi_tool_inputs) $(standin)/mpich/libmpich.so
 	$(standin_made) $(qmpi_tool_cc) -O1 -foptimize-sibling-calls -o $@ \
 		$(standin_source)/qmpi_tool.c $(mpich_link) -ldl -lpthread
-$(standin)/openmpi/qmpi_apart.so: $(standin_source)/qmpi_apart.c $(standin)/openmpi/libmpi.so
+$(standin)/openmpi/qmpi_apart.so: $(standin_source)/qmpi_apart.c preload/scope_qmpi.h \
+		$(standin)/openmpi/libmpi.so
 	$(standin_made) $(qmpi_tool_cc) -DSTANDIN_OPENMPI -o $@ $(standin_source)/qmpi_apart.c \
 		$(openmpi_link)
-$(standin)/mpich/qmpi_apart.so: $(standin_source)/qmpi_apart.c $(standin)/mpich/libmpich.so
+$(standin)/mpich/qmpi_apart.so: $(standin_source)/qmpi_apart.c preload/scope_qmpi.h \
+		$(standin)/mpich/libmpich.so
 	$(standin_made) $(qmpi_tool_cc) -o $@ $(standin_source)/qmpi_apart.c $(mpich_link)
 
 # Weak references, in each kind of program and of plugin. -fPIC: code at a fixed address would take

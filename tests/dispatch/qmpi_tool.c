@@ -411,7 +411,7 @@ __attribute__((constructor)) static void announce(void)
 /* As many tools as there can be, and one more. */
 __attribute__((constructor)) static void announce_many(void)
 {
-    char name[16];
+    char name[32];
     int taken = 0;
     if (!getenv("QMPI_TOOL_MANY"))
         return;
