@@ -4,7 +4,7 @@
 # to the death is in the merged file, which tells of each rank how it ended, as far as it was seen.
 # Nobody gets a file of somebody else's written so. (Ends of the programs' own: exit-status.t.)
 . "$(dirname "$0")/scenario.sh"
-plan 47
+plan 46
 
 # A cluster of its own, since hosts get lost: two for most of it, two to be cut off from one
 # another, one to lose its slurmd, two of which one loses a slurmstepd.

@@ -15,9 +15,9 @@ fresh() {
     rm -rf run run.h5
     cp -a original run
 }
-# untouched NAME: not a byte in run is another
+# untouched NAME: not a byte in run is another; who is interrupted leaves his lock, open to the next
 untouched() {
-    passes "$1: no trace was touched" diff -r original run
+    passes "$1: no trace was touched" diff -r --exclude=merge-lock original run
 }
 
 like "$(echo original/*/)" '^original/[^/ ]+/$' "one world has a directory of its own"
