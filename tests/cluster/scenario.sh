@@ -49,6 +49,7 @@ submit() {
     printf '%s\n' '#!/bin/bash' "${prelude[@]}" "$@" >"$results/job.sh"
     chmod 755 "$results" "$results/job.sh"
     run sbatch --parsable --nodes=2 --ntasks=4 --output=job.out "${options[@]}" "$results/job.sh"
+    # shellcheck disable=SC2034 # scenarios use it
     job=${out%%$'\n'*}
 }
 
