@@ -88,20 +88,20 @@ void likwid_regions_begin(const char *markers, bool with_mpi, uint64_t ticks, ui
 void likwid_regions_enter(int32_t *cpu)
 {
     int error = errno, here = sched_getcpu();
-    lock_take(&regions.lock);
+    uint64_t signals = lock_take_hold(&regions.lock);
     *cpu = likwid_regions_mpi && here >= 0 && ask(LIKWID_COUNT_ENTER, here, NULL) ? here + 1 : 0;
-    lock_give(&regions.lock);
+    lock_give_let(&regions.lock, signals);
     errno = error;
 }
 
 void likwid_regions_leave(int32_t *cpu)
 {
     int error = errno;
-    lock_take(&regions.lock);
+    uint64_t signals = lock_take_hold(&regions.lock);
     if (likwid_regions_mpi && *cpu > 0)
         ask(LIKWID_COUNT_LEAVE, *cpu - 1, NULL);
     *cpu = 0;
-    lock_give(&regions.lock);
+    lock_give_let(&regions.lock, signals);
     errno = error;
 }
 
@@ -109,23 +109,23 @@ void likwid_regions_look(uint64_t ticks)
 {
     if (!regions.is_on || ticks < regions.next_look)
         return;
-    lock_take(&regions.lock);
+    uint64_t signals = lock_take_hold(&regions.lock);
     if (regions.is_on && ticks >= regions.next_look) {
         regions.every = regions.every < LOOK_EVERY_MAX ? 2 * regions.every : LOOK_EVERY_MAX;
         regions.next_look = ticks + regions.every * regions.second;
         ask(LIKWID_COUNT_LOOK, 0, likwid_snapshot_keep);
     }
-    lock_give(&regions.lock);
+    lock_give_let(&regions.lock, signals);
 }
 
 void likwid_regions_end(void)
 {
-    lock_take(&regions.lock);
+    uint64_t signals = lock_take_hold(&regions.lock);
     if (regions.is_on)
         ask(LIKWID_COUNT_CLOSE, 0, likwid_snapshot_keep);
     regions.is_on = likwid_regions_mpi = false;
     likwid_helper_leave();
-    lock_give(&regions.lock);
+    lock_give_let(&regions.lock, signals);
 }
 
 void likwid_regions_drop(void)

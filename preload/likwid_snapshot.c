@@ -75,13 +75,15 @@ static struct trace_counters *open_entry(const struct likwid_count_result *resul
 
 static void keep(const struct likwid_count_result *result, const char *tag)
 {
+    if (result->event_count < 0 || result->event_count > LIKWID_COUNT_EVENTS)
+        return;
     if (!kept.entries && kept.take && !kept.is_over) {
-        lock_take(&kept.lock);
+        uint64_t signals = lock_take_hold(&kept.lock);
         if (!kept.entries && !kept.is_over)
             take_entries(result->event_count);
-        lock_give(&kept.lock);
+        lock_give_let(&kept.lock, signals);
     }
-    if (!__atomic_load_n(&kept.entries, __ATOMIC_ACQUIRE) || result->event_count < 0 ||
+    if (!__atomic_load_n(&kept.entries, __ATOMIC_ACQUIRE) ||
         sizeof(struct trace_counters) + (size_t)result->event_count * sizeof(double) >
             kept.entry_size ||
         strlen(tag) >= sizeof((struct trace_counters *)0)->tag)

@@ -470,7 +470,8 @@ static unsigned char *take_place(struct trace_writer *writer, uint32_t size, uin
     __atomic_store_n((uint32_t *)(void *)memory, size, __ATOMIC_RELEASE);
     /* A window that is written when full takes its space now: what comes later is counted. */
     if (!writer->mapped && (*error = write_at(file_of(writer), memory, size, *offset)) != 0) {
-        (void)ftruncate(file_of(writer), (off_t)*offset);
+        if (*error != EFBIG) /* nothing was written, and a longer file would raise SIGXFSZ */
+            (void)ftruncate(file_of(writer), (off_t)*offset);
         munmap(memory, size);
         return NULL;
     }

@@ -735,6 +735,23 @@ Test(trace, file_size_limit_buffered)
     trace_reader_close(reader);
 }
 
+/* The limit lies between the fixed pages and where the first window would begin. */
+Test(trace, no_room_for_the_first_window_buffered)
+{
+    struct rlimit limit = {TRACE_WINDOW_OFFSET - TRACE_PAGE, TRACE_WINDOW_OFFSET - TRACE_PAGE};
+    struct trace_writer writer;
+    struct trace_stream stream;
+
+    on("ramfs", NULL);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    create(&writer, no_limit);
+    trace_stream_open(&stream, &writer, 0);
+    cr_expect_not(trace_stream_event(&stream, 0, 1, 2));
+    cr_expect_eq(writer.state->stopped, STOP_FILE_SIZE);
+    trace_stream_close(&stream);
+    trace_writer_close(&writer);
+}
+
 Test(trace, no_room_for_the_first_page)
 {
     struct trace_writer writer;
