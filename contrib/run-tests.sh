@@ -16,9 +16,9 @@ Usage: contrib/run-tests.sh [--build DIR]
 Installs the Debian packages, builds scope-profile and runs every test: make check, a
 minute of fuzzing, the recorder under sanitizers, the scenarios of tests/libraries under
 MPI libraries from PyPI and those of tests/cluster on private two-host Slurm clusters, and
-beside them make check for aarch64 under qemu and make distcheck. Run it as root. The last
-line says how many tests passed and failed; exit status 0 if none failed and each skipped
-one is in tests/skips-allowed.
+beside all that make check for aarch64 under qemu and make distcheck. Run it as root. The
+last line says how many tests passed and failed; exit status 0 if none failed and each
+skipped one is in tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
   --help        print this text
@@ -210,12 +210,18 @@ build_aarch64() {
     quietly "$build/logs/make-aarch64.log" make -j"$(nproc)"
 }
 
-# beside LOG CMD...: CMD, with its output and its status in LOG and LOG.status
+# beside LOG CMD...: begins CMD, which is to use what the tests leave idle, with its output and its
+# status in LOG and LOG.status
 beside() {
-    local log=$1 status=0
+    local log=$1
     shift
-    "$@" >"$log" 2>&1 || status=$?
-    echo "$status" >"$log.status"
+    {
+        local status=0
+        renice -n 19 "$BASHPID" >/dev/null
+        "$@" >"$log" 2>&1 || status=$?
+        echo "$status" >"$log.status"
+    } &
+    background+=($!)
 }
 
 check_aarch64() {
@@ -453,7 +459,7 @@ export SP_PYTHON=$build/python/bin/python
 
 # That waits for the network, and what follows now is not for all processors.
 fetch_mpis >"$build/logs/fetch-mpis.log" 2>&1 &
-background+=($!)
+background=($!)
 
 heading "Building scope-profile"
 build_and_stage || give_up "building"
@@ -463,8 +469,13 @@ wait "${background[@]}"
 background=()
 install_mpis
 
+aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
+beside "$aarch64_log" check_aarch64
+
 heading "make check"
 check "$build/native" ''
+# It would have made what the tests are made of, at the same time.
+beside "$distcheck_log" distcheck
 
 heading "Fuzzing for $fuzz_seconds s"
 fuzz
@@ -479,20 +490,11 @@ fi
 heading "Scenarios under MPI libraries and with mpi4py"
 run_libraries
 
-# The other scenarios wait most of the time.
-aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
-{
-    renice -n 19 "$BASHPID" >/dev/null
-    beside "$aarch64_log" check_aarch64
-    beside "$distcheck_log" distcheck
-} &
-background+=($!)
-
 heading "Scenarios on Slurm clusters of two hosts"
 run_clusters
 cd "$top" || exit
 
-heading "The preload library for aarch64, under qemu, and make distcheck (beside the scenarios)"
+heading "The preload library for aarch64, under qemu, and make distcheck (begun long before)"
 wait "${background[@]}"
 background=()
 cat "$aarch64_log"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The trace that was interrupted or damaged.
-check_PROGRAMS += trace_stops trace_damage
-TESTS += tests/fuzz/trace_stops.t tests/fuzz/trace_damage.t
-EXTRA_DIST += tests/fuzz/trace_stops.t tests/fuzz/trace_damage.t
+check_PROGRAMS += trace_stops
+TESTS += tests/fuzz/trace_stops.t
+EXTRA_DIST += tests/fuzz/trace_stops.t
 
 # trace_stops.c includes trace_writer.c. The table of requests is the real one.
 sample_sources = tests/fuzz/sample_trace.h preload/pages.c preload/request.c
@@ -11,13 +11,14 @@ trace_stops_LDADD = libtrace.la
 
 damage_sources = $(sample_sources) schema/error.c schema/regular_file.c schema/trace_outstanding.c \
 	schema/trace_reader.c schema/trace_statistics.c schema/trace_writer.c
+
+# Only tools read traces.
+if !PRELOAD_ONLY
+check_PROGRAMS += trace_damage live_damage
+TESTS += tests/fuzz/trace_damage.t tests/fuzz/live_damage.t
+EXTRA_DIST += tests/fuzz/trace_damage.t tests/fuzz/live_damage.t
 trace_damage_SOURCES = tests/fuzz/trace_damage.c $(damage_sources)
 trace_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
-
-if !PRELOAD_ONLY
-check_PROGRAMS += live_damage
-TESTS += tests/fuzz/live_damage.t
-EXTRA_DIST += tests/fuzz/live_damage.t
 live_damage_SOURCES = tests/fuzz/live_damage.c $(damage_sources) \
 	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/flight.c \
 	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
