@@ -161,11 +161,13 @@ static void choose_family(void *handle, const char *path)
         return;
     if (!found)
         report_once(
+            REPORT_PROFILING,
             "%s: an MPI library of a family that is not known (\"%.60s\"): the program runs "
             "without profiling",
             path, version);
     else if (found->attach(handle) < 0)
-        report_once("%s lacks functions that its family has: the program runs without profiling",
+        report_once(REPORT_PROFILING,
+                    "%s lacks functions that its family has: the program runs without profiling",
                     path);
     else {
         selection = selection_read(identity_what());

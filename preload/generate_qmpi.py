@@ -26,20 +26,24 @@ def own_number(name):
 
 
 def read_numbers(path, functions):
-    """[(version of MPICH, {function: its number there})]"""
+    """[(version of MPICH, {function: its number there})], [functions that tools cannot have]"""
     known = {function.name for function in functions}
     with open(path, encoding="utf-8") as table:
         lines = [line.split() for line in table if line.strip() and not line.startswith("#")]
-    (_, *versions), *rows = lines
+    (_, *versions), *rows = [line for line in lines if line[0] != "without"]
+    without = [name for line in lines if line[0] == "without" for name in line[1:]]
+    hosts = {function.name for function in functions if hosted(function)}
+    if hosts.intersection(without):
+        sys.exit(f"{path}: {', '.join(hosts.intersection(without))}: tools can have it")
     for name, *numbers in rows:
         if name not in known or len(numbers) != len(versions):
             sys.exit(f"{path}: {name}: not in the table of functions, or not a number per version")
     columns = zip(*(numbers for _, *numbers in rows))
     return [(version, {row[0]: int(number) for row, number in zip(rows, column) if number != "-"})
-            for version, column in zip(versions, columns)]
+            for version, column in zip(versions, columns)], without
 
 
-def ways(functions, _):
+def ways(functions, *_):
     """WAY(function, N) for each that has N arguments, and the lists of N that it needs. An argument
     is a word, whatever its type: all are integers and pointers, which are passed alike."""
     generate.banner()
@@ -56,7 +60,7 @@ def ways(functions, _):
     print()
 
 
-def numbers(functions, versions):
+def numbers(functions, versions, _):
     """The numbers of functions: own_numbers by function, and mpich_VERSION by number."""
     generate.banner()
     own = {}
@@ -73,14 +77,18 @@ def numbers(functions, versions):
         if "helps" in function.attributes:
             print(f"    [FUNCTION_{function.name}] = true,")
     print("};")
+    tables = {}  # by numbers: several versions may have the same
     for version, of in versions:
-        print(f"static const uint16_t mpich_{version.replace('.', '_')}[] = {{")
+        table = f"mpich_{version.replace('.', '_')}"
+        if tables.setdefault(tuple(of.items()), table) != table:
+            continue
+        print(f"static const uint16_t {table}[] = {{")
         for name, number in of.items():
             print(f"    [{number}] = FUNCTION_{name} + 1,")
         print("};")
     print("#define MPICH_VERSIONS(X) \\")
-    for version, _ in versions:
-        print(f'    X("{version}", mpich_{version.replace(".", "_")}) \\')
+    for version, of in versions:
+        print(f'    X("{version}", {tables[tuple(of.items())]}) \\')
     print()
 
 
@@ -115,8 +123,15 @@ HEADER_HEAD = """\
 #else
 #error "scope_qmpi.h: this mpi.h is of no MPI library that tools are hosted on"
 #endif
+
+/* In C++ a number of ours is none that MPICH's own enumeration can have. */
+#if defined(__cplusplus) && defined(QMPI_MAX_TOOL_NAME_LENGTH)
+#define SCOPE_QMPI_NUMBERS_APART 1
+#define SCOPE_QMPI_NUMBER(number) ((unsigned)SCOPE_QMPI_FAMILY << 28 | (number))
+#else
 #define SCOPE_QMPI_NUMBER(number) \\
     ((enum QMPI_Functions_enum)(SCOPE_QMPI_FAMILY << 28 | (number)))
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -160,13 +175,40 @@ int QMPI_Register_tool_function(int calling_tool_id, enum QMPI_Functions_enum fu
                                 void (*function_ptr)(void));
 int QMPI_Context_get_storage(QMPI_Context context, int tool_id, void **storage);
 
+#ifdef SCOPE_QMPI_NUMBERS_APART
+int scope_qmpi_register_function(int calling_tool_id, unsigned number, void (*function_ptr)(void))
+    __asm__("QMPI_Register_function");
+int scope_qmpi_get_function(int calling_tool_id, unsigned number, void (**function_ptr)(void),
+                            int *next_tool_id) __asm__("QMPI_Get_function");
+#endif
+
 #ifdef __cplusplus
+}
+#endif
+
+#ifdef SCOPE_QMPI_NUMBERS_APART
+static inline int QMPI_Register_function(int calling_tool_id, unsigned number,
+                                         void (*function_ptr)(void))
+{
+    return scope_qmpi_register_function(calling_tool_id, number, function_ptr);
+}
+
+static inline int QMPI_Register_tool_function(int calling_tool_id, unsigned number,
+                                              void (*function_ptr)(void))
+{
+    return scope_qmpi_register_function(calling_tool_id, number, function_ptr);
+}
+
+static inline int QMPI_Get_function(int calling_tool_id, unsigned number,
+                                    void (**function_ptr)(void), int *next_tool_id)
+{
+    return scope_qmpi_get_function(calling_tool_id, number, function_ptr, next_tool_id);
 }
 #endif
 """
 
 
-def header(functions, _):
+def header(functions, _, without):
     """scope_qmpi.h"""
     functions = [function for function in functions if hosted(function)]
     print(HEADER_HEAD)
@@ -183,6 +225,9 @@ def header(functions, _):
     for function in functions:
         number = own_number(function.name)
         print(f"#define {function.name.upper()}_T SCOPE_QMPI_NUMBER({number:#x})")
+    print("\n/* Tools cannot have these: to register one is an error, which is told. */")
+    for name in without:
+        print(f"#define {name.upper()}_T SCOPE_QMPI_NUMBER(0)")
     print("\n#endif")
 
 
@@ -191,7 +236,7 @@ def main():
     if len(sys.argv) != 4 or sys.argv[1] not in makers:
         sys.exit(__doc__)
     functions, _ = generate.read_table(sys.argv[2])
-    makers[sys.argv[1]](functions, read_numbers(sys.argv[3], functions))
+    makers[sys.argv[1]](functions, *read_numbers(sys.argv[3], functions))
 
 
 if __name__ == "__main__":

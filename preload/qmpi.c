@@ -108,6 +108,8 @@ static unsigned function_of(unsigned number)
 
 static const char *why_no_function(unsigned number)
 {
+    if (number == (unsigned)host.family << OWN_NUMBER_BITS) /* so scope_qmpi.h has them all */
+        return "one of those that tools cannot have, such as MPI_Wtime: see qmpi(7)";
     if (number >> OWN_NUMBER_BITS != 0)
         return number >> OWN_NUMBER_BITS == (unsigned)host.family
                    ? "which tools cannot have"
@@ -136,7 +138,8 @@ static void note_object(const void *function)
     if (qmpi_is_tool(function) || !objects_range_of_library(function, &range))
         return;
     if (host.object_count == OBJECTS_MAX) {
-        report_once("QMPI tools are in more than %d libraries: calls from the others are taken for "
+        report_once(REPORT_TOOLS,
+                    "QMPI tools are in more than %d libraries: calls from the others are taken for "
                     "the program's",
                     OBJECTS_MAX);
         return;
@@ -172,7 +175,8 @@ static struct instance *instance_of(int id)
 int QMPI_Register_tool_name(const char *name, void (*init)(int tool_id))
 {
     if (stage() != STAGE_LOADING) {
-        report_once("the QMPI tool \"%.60s\" announces itself when MPI has started: it is not used",
+        report_once(REPORT_TOOLS,
+                    "the QMPI tool \"%.60s\" announces itself when MPI has started: it is not used",
                     name ? name : "");
         return qmpi_error();
     }
@@ -183,7 +187,8 @@ int QMPI_Register_tool_storage(int id, void *storage)
 {
     struct instance *instance = instance_of(id);
     if (!instance) {
-        report_once("a QMPI tool registers storage for id %d, which nobody has", id);
+        report_once(REPORT_TOOLS,
+                    "a QMPI tool registers storage for id %d, which nobody has", id);
         return qmpi_error();
     }
     __atomic_store_n(&instance->storage, storage, __ATOMIC_RELEASE);
@@ -194,18 +199,21 @@ int QMPI_Register_function(int id, unsigned number, any_function *wrapper)
 {
     struct instance *instance = instance_of(id);
     if (!instance) {
-        report_once("a QMPI tool registers a function for id %d, which nobody has", id);
+        report_once(REPORT_TOOLS,
+                    "a QMPI tool registers a function for id %d, which nobody has", id);
         return qmpi_error();
     }
     unsigned function = function_of(number);
     if (__atomic_load_n(&host.in_init, __ATOMIC_RELAXED) != id) {
-        report_once("the QMPI tool \"%s\" registers a function outside of its init: it has no "
+        report_once(REPORT_TOOLS,
+                    "the QMPI tool \"%s\" registers a function outside of its init: it has no "
                     "effect",
                     instance->tool->name);
         return qmpi_error();
     }
     if (function >= NO_FUNCTION || !wrapper) {
-        report_once("the QMPI tool \"%s\" registers function number %u, %s", instance->tool->name,
+        report_once(REPORT_TOOLS,
+                    "the QMPI tool \"%s\" registers function number %u, %s", instance->tool->name,
                     number, wrapper ? why_no_function(number) : "and NULL for it");
         return qmpi_error();
     }
@@ -279,11 +287,6 @@ static bool make_instances(void)
     int count = host.asked;
     if (count == 0)
         return false;
-    if (count > QMPI_TOOLS_MAX) {
-        report_once("%d QMPI tools are asked for, and %d can be had: none is used", count,
-                    QMPI_TOOLS_MAX);
-        return false;
-    }
     host.instances = pages_take((size_t)count * sizeof *host.instances);
     if (!host.instances)
         return false;

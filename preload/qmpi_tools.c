@@ -4,6 +4,7 @@
 #include "preload/qmpi_tools.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,28 @@
 static struct qmpi_tool tools[QMPI_TOOLS_MAX];
 static size_t tool_count;
 
-/* The list as text, its names end at these characters. */
-static char list[OPTIONS_TEXT_MAX];
-static const char *separators;
+static char list[OPTIONS_TEXT_MAX]; /* names joined by '+' */
+
+/* What went wrong while libraries were loaded, told in one line when all is known. */
+static struct {
+    char text[1000];
+    size_t length;
+} trouble;
+
+static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
+{
+    size_t room = sizeof trouble.text - trouble.length, start = 0;
+    char *end = trouble.text + trouble.length;
+    va_list args;
+    if (trouble.length > 0)
+        start = (size_t)snprintf(end, room, "; ");
+    if (start >= room)
+        return;
+    va_start(args, format);
+    vsnprintf(end + start, room - start, format, args);
+    va_end(args);
+    trouble.length += strlen(end);
+}
 
 static const struct qmpi_tool *find(const char *name, size_t length)
 {
@@ -37,17 +57,20 @@ int qmpi_tools_announce(const char *name, void (*init)(int tool_id))
 {
     size_t length = name ? strnlen(name, QMPI_NAME_MAX) : 0;
     if (length == 0 || length == QMPI_NAME_MAX || !init) {
-        report_once("a QMPI tool announces itself without a name of less than %d bytes, or without "
+        report_once(REPORT_TOOLS,
+                    "a QMPI tool announces itself without a name of less than %d bytes, or without "
                     "a function to call: it is not loaded",
                     QMPI_NAME_MAX);
         return -1;
     }
     if (find(name, length) || strcmp(name, QMPI_RECORDER) == 0) {
-        report_once("the name of the QMPI tool \"%s\" is taken: the first one has it", name);
+        report_once(REPORT_TOOLS,
+                    "the name of the QMPI tool \"%s\" is taken: the first one has it", name);
         return -1;
     }
     if (tool_count == QMPI_TOOLS_MAX) {
-        report_once("the QMPI tool \"%s\" is one more than the %d that there can be: it is not "
+        report_once(REPORT_TOOLS,
+                    "the QMPI tool \"%s\" is one more than the %d that there can be: it is not "
                     "used",
                     name, QMPI_TOOLS_MAX);
         return -1;
@@ -74,27 +97,32 @@ static bool word_text(const char *name, char text[static OPTIONS_TEXT_MAX])
     return true;
 }
 
-static void set_list(const char *text, const char *ends)
+/* What the user's variables say; MPICH's has colons. */
+static bool variable_text(void)
 {
-    separators = ends;
-    if (strlen(text) < sizeof list)
-        strcpy(list, text);
-    else
-        report_once("the list of QMPI tools is longer than %zu bytes: none is loaded",
+    const char *users = getenv(USER_ENV_QMPI_TOOLS), *mpichs = getenv(MPICH_ENV_QMPI_TOOLS);
+    bool is_users = users && *users;
+    const char *text = is_users ? users : mpichs ? mpichs : "";
+    if (strlen(text) >= sizeof list) {
+        report_once(REPORT_TOOLS, "the list of QMPI tools is longer than %zu bytes: none is loaded",
                     sizeof list - 1);
+        return false;
+    }
+    strcpy(list, text);
+    for (char *p = is_users ? NULL : strchr(list, ':'); p; p = strchr(p, ':'))
+        *p = '+';
+    return true;
 }
 
 bool qmpi_tools_asked(void)
 {
-    const char *users = getenv(USER_ENV_QMPI_TOOLS), *mpichs = getenv(MPICH_ENV_QMPI_TOOLS);
-    separators = "+";
-    if (!word_text("qmpi", list)) {
-        if (users && *users)
-            set_list(users, "+");
-        else if (mpichs)
-            set_list(mpichs, ":"); /* as MPICH has it */
-    }
-    return list[0] != '\0';
+    struct error err;
+    if ((!word_text("qmpi", list) && !variable_text()) || list[0] == '\0')
+        return false;
+    if (options_check_tools(list, &err) == 0)
+        return true;
+    report_once(REPORT_TOOLS, "%s: no QMPI tool is loaded", err.text);
+    return false;
 }
 
 /* Where libraries are looked for: what WHAT says, or else the user's variable. */
@@ -108,7 +136,7 @@ static void load(const char *file)
 {
     if (!dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
         const char *reason = dlerror ? dlerror() : NULL;
-        report_once("a library of QMPI tools cannot be loaded: %.900s", reason ? reason : file);
+        note("a library of QMPI tools cannot be loaded: %s", reason ? reason : file);
     }
 }
 
@@ -131,7 +159,7 @@ static void load_from(const char *directory, const char *name, size_t length)
 static void visit_names(void (*visit)(const char *name, size_t length, void *data), void *data)
 {
     for (const char *name = list; *name;) {
-        size_t length = strcspn(name, separators);
+        size_t length = strcspn(name, "+");
         visit(name, length, data);
         name += length + (name[length] != '\0');
     }
@@ -142,15 +170,9 @@ static bool is_recorder(const char *name, size_t length)
     return length == strlen(QMPI_RECORDER) && memcmp(name, QMPI_RECORDER, length) == 0;
 }
 
-/* A name leads to no other directory. */
-static bool is_name(const char *name, size_t length)
-{
-    return length > 0 && length < QMPI_NAME_MAX && !memchr(name, '/', length);
-}
-
 static void load_missing(const char *name, size_t length, void *directory)
 {
-    if (is_name(name, length) && !is_recorder(name, length) && !find(name, length))
+    if (!is_recorder(name, length) && !find(name, length))
         load_from(directory, name, length);
 }
 
@@ -173,27 +195,22 @@ static bool own_directory(char directory[static PATH_MAX])
     return needed < PATH_MAX;
 }
 
-static void report_missing(const char *name, size_t length, void *data)
+static void note_missing(const char *name, size_t length, void *data)
 {
     (void)data;
     if (!is_recorder(name, length) && !find(name, length))
-        report_once("there is no QMPI tool \"%.*s\": no library in " USER_ENV_QMPI_PATH
-                    " announces it",
-                    length < 60 ? (int)length : 60, name);
+        note("there is no QMPI tool \"%.*s\": no library in " USER_ENV_QMPI_PATH " announces it",
+             length < 60 ? (int)length : 60, name);
 }
 
-void qmpi_tools_load(void)
+static void load_along(const char *path)
 {
-    char text[OPTIONS_TEXT_MAX], entry[PATH_MAX];
-    const char *path = path_text(text);
-    if (!dlopen)
-        return;
+    char entry[PATH_MAX];
     while (*path) {
         size_t length = strcspn(path, ":");
         if (*path != '/')
-            report_once(USER_ENV_QMPI_PATH ": \"%.*s\" is no absolute path: nothing is loaded from "
-                        "there",
-                        length < 60 ? (int)length : 60, path);
+            note(USER_ENV_QMPI_PATH ": \"%.*s\" is no absolute path: nothing is loaded from there",
+                 length < 60 ? (int)length : 60, path);
         else if (length < sizeof entry) {
             memcpy(entry, path, length);
             entry[length] = '\0';
@@ -204,9 +221,20 @@ void qmpi_tools_load(void)
         }
         path += length + (path[length] == ':');
     }
-    if (own_directory(entry))
-        visit_names(load_missing, entry);
-    visit_names(report_missing, NULL);
+}
+
+/* What the site has comes first, so that no library of a user's takes its name. */
+void qmpi_tools_load(void)
+{
+    char text[OPTIONS_TEXT_MAX], sites[PATH_MAX];
+    if (dlopen) {
+        if (own_directory(sites))
+            visit_names(load_missing, sites);
+        load_along(path_text(text));
+    }
+    visit_names(note_missing, NULL);
+    if (trouble.length > 0)
+        report_once(REPORT_LOADING, "%s", trouble.text);
 }
 
 static void no_init(int tool_id)

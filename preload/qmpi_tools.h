@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { QMPI_NAME_MAX = 256, QMPI_TOOLS_MAX = 64 };
+#include "schema/options.h"
+
+enum { QMPI_NAME_MAX = OPTIONS_TOOL_MAX, QMPI_TOOLS_MAX = OPTIONS_TOOLS_MAX };
 
 /* The recorder's own name in a list. */
 #define QMPI_RECORDER "scope"
@@ -21,7 +23,8 @@ struct qmpi_tool {
  * there is no room. To be called by constructors, hence before anything else of ours ran. */
 int qmpi_tools_announce(const char *name, void (*init)(int tool_id));
 
-/* Reads the list of tools that are asked for; false if there is none. */
+/* Reads the list of tools that are asked for, QMPI_TOOLS_MAX at most; false if there is none, or if
+ * it cannot be: that is told. */
 bool qmpi_tools_asked(void);
 
 /* Loads the libraries in which they are looked for. A tool that is not found is told of. */

@@ -327,7 +327,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
     if (identity_create_trace(&recorder.writer, world, before, clock_read, &err) < 0) {
         __atomic_store_n(&recorder.state, STATE_OVER, __ATOMIC_RELEASE);
         likwid_regions_drop();
-        report_once("%s: the program runs without profiling", err.text);
+        report_once(REPORT_PROFILING, "%s: the program runs without profiling", err.text);
         errno = error;
         return;
     }

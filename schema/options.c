@@ -224,23 +224,33 @@ static int check_pin(struct options *options, const char *value, struct error *e
 }
 
 /* Names joined by '+'; they are parts of file names. */
-static int check_tools(struct options *options, const char *value, struct error *err)
+int options_check_tools(const char *list, struct error *err)
 {
     static const char recorder[] = "scope";
-    int recorders = 0;
-    (void)options;
+    int recorders = 0, tools = 0;
     for (;;) {
-        size_t length = strcspn(value, "+");
-        if (length == 0 || length >= OPTIONS_TOOL_MAX || memchr(value, '/', length))
+        size_t length = strcspn(list, "+");
+        if (length == 0 || length >= OPTIONS_TOOL_MAX || memchr(list, '/', length))
             return error_set(err, "\"%.*s\" cannot be the name of a QMPI tool",
-                             length < 60 ? (int)length : 60, show(value).text);
-        recorders += length == strlen(recorder) && strncmp(value, recorder, length) == 0;
+                             length < 60 ? (int)length : 60, show(list).text);
+        bool is_recorder = length == strlen(recorder) && strncmp(list, recorder, length) == 0;
+        recorders += is_recorder;
+        tools += !is_recorder;
         if (recorders > 1)
-            return error_set(err, "scope stands twice in qmpi=");
-        if (value[length] == '\0')
+            return error_set(err, "scope stands twice in the list of QMPI tools");
+        if (tools > OPTIONS_TOOLS_MAX)
+            return error_set(err, "there are more than %d QMPI tools in the list",
+                             OPTIONS_TOOLS_MAX);
+        if (list[length] == '\0')
             return 0;
-        value += length + 1;
+        list += length + 1;
     }
+}
+
+static int check_tools(struct options *options, const char *value, struct error *err)
+{
+    (void)options;
+    return options_check_tools(value, err);
 }
 
 static int check_tools_path(struct options *options, const char *value, struct error *err)

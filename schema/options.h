@@ -24,7 +24,8 @@ enum {
     OPTIONS_PATH_MAX = 4096,
     OPTIONS_TEXT_MAX = 8192,
     OPTIONS_LIKWID_MAX = 1024,
-    OPTIONS_TOOL_MAX = 256,
+    OPTIONS_TOOL_MAX = 256, /* bytes of a QMPI tool's name, and a zero */
+    OPTIONS_TOOLS_MAX = 64, /* QMPI tools in a list */
 };
 
 struct options {
@@ -44,6 +45,10 @@ int options_parse(struct options *options, const char *text, struct error *err);
 /* The value of a word in WHAT that was checked before, as it stands there: *length bytes, NULL if the
  * word is not there or has no value. name: "mpi-calls". For where only a few words matter. */
 const char *options_value(const char *text, const char *name, size_t *length);
+
+/* A list of QMPI tools, as in qmpi= where nothing is escaped: names joined by '+', the recorder's
+ * once at most. Returns 0, or -1 and err. */
+int options_check_tools(const char *list, struct error *err);
 
 /* The text of help: one line per word. */
 extern const char options_help[];

@@ -34,6 +34,19 @@ if [[ ${family:?the scripts set it} == mpich ]]; then
     else
         echo "ok $((++count)) - numbers of functions # SKIP those of MPICH $version are not known"
     fi
+    # scope_qmpi.h has each name of this enumeration, also where tools cannot have the function.
+    "$mpicc" -E "$work/declared.c" |
+        sed -n '/^enum QMPI_Functions_enum/,/}/s/^ *\(MPI[A-Z0-9_]*_T\),*$/\1/p' |
+        grep -v MPI_LAST_FUNC_T >"$work/named"
+    [[ $(wc -l <"$work/named") -gt 500 ]]
+    result $? "MPICH $version names $(wc -l <"$work/named") functions"
+    {
+        echo '#include <scope_qmpi.h>'
+        sed 's/.*/#ifndef &\n#error &\n#endif/' "$work/named"
+    } >"$work/named.c"
+    "$mpicc" -I"$top_builddir/preload" -c -o /dev/null "$work/named.c" >"$work/messages" 2>&1
+    result $? "and scope_qmpi.h has them all"
+    grep error "$work/messages" | sed 's/^/# /'
 fi
 
 # Without const, which came to some parameters late and is nothing to a call.

@@ -166,11 +166,12 @@ EXTRA_DIST += $(dispatch_tests) tests/dispatch/tap.sh tests/dispatch/dispatch.sh
 	tests/dispatch/plugin.c tests/dispatch/loader.c tests/dispatch/stub.c \
 	tests/dispatch/optional.c tests/dispatch/optional.h tests/dispatch/optional_program.c \
 	tests/dispatch/throws.cc tests/dispatch/qmpi.sh tests/dispatch/qmpi_tool.c \
-	tests/dispatch/qmpi_apart.c tests/dispatch/mpi/mpi.h
+	tests/dispatch/qmpi_apart.c tests/dispatch/qmpi_cxx.cc tests/dispatch/mpi/mpi.h
 
 # C++ is tried where there is a compiler for it: configure asks for none, make knows its name.
 if !PRELOAD_ONLY
-standin_cxx_files = $(standin)/openmpi/throws $(standin)/mpich/throws
+standin_cxx_files = $(standin)/openmpi/throws $(standin)/mpich/throws \
+	$(standin)/openmpi/qmpi_cxx.so $(standin)/mpich/qmpi_cxx.so
 check_DATA += $(standin_cxx_files)
 CLEANFILES += $(standin_cxx_files)
 standin_cxx = $(CXX) $(AM_CPPFLAGS) -Wall -Wextra -g
@@ -178,6 +179,12 @@ $(standin)/openmpi/throws: $(standin_source)/throws.cc $(standin)/openmpi/libmpi
 	$(standin_made) $(standin_cxx) -DSTANDIN_OPENMPI -o $@ $(standin_source)/throws.cc $(openmpi_link)
 $(standin)/mpich/throws: $(standin_source)/throws.cc $(standin)/mpich/libmpich.so
 	$(standin_made) $(standin_cxx) -o $@ $(standin_source)/throws.cc $(mpich_link)
+qmpi_cxx = $(standin_cxx) -shared -fPIC -I$(standin_source)/mpi -Ipreload -o $@ \
+	$(standin_source)/qmpi_cxx.cc
+$(standin)/openmpi/qmpi_cxx.so: $(standin_source)/qmpi_cxx.cc preload/scope_qmpi.h
+	$(standin_made) $(qmpi_cxx) -DSTANDIN_OPENMPI
+$(standin)/mpich/qmpi_cxx.so: $(standin_source)/qmpi_cxx.cc preload/scope_qmpi.h
+	$(standin_made) $(qmpi_cxx)
 endif
 
 if !PRELOAD_ONLY

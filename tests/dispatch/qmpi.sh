@@ -13,7 +13,7 @@ cp "$programs/qmpi_tool.so" "$work/tools/all.so"
 mkdir "$work/jumps"
 cp "$programs/qmpi_jumps.so" "$work/jumps/all.so"
 for name in mpich first second nothing wrong alien astray late silent plain asking after apart \
-    early meddling com,ma; do
+    early meddling excluded com,ma; do
     ln -s all.so "$work/tools/$name.so" # one file is loaded once
     ln -s all.so "$work/jumps/$name.so"
 done
@@ -88,6 +88,16 @@ send 1"
 nested scope+second+first "second 1 MPI_Send
 first 2 MPI_Send
 send 1"
+# A tool that does not call on shows who stands in front of it, the recorder too.
+for place in "first+scope+silent+second 20" "first+silent+scope+second"; do
+    read -r list recorded <<<"$place"
+    tools "$list" "$programs/program" plain
+    is "$status$messages$output" "0send 20
+second 3: 0 calls, 0 sends, 0 allreduces
+silent 2: 0 calls, 20 sends, 0 allreduces
+first 1: 0 calls, 20 sends, 0 allreduces" "$list: what is behind a tool that does not call on"
+    is "$(counts)" "${recorded:+send $recorded}" "$list: and where the recorder stands"
+done
 tools first+second+first "$programs/program" callback
 said "allreduce 6
 send 15
@@ -132,6 +142,12 @@ tools scope+first QMPI_TOOL_ADDRESS=1 "$top_builddir/tests/dispatch/loader" "$pr
 is "$(grep from <<<"$output" | sort -u)" "MPI_Send from plugin_run" "behind the recorder as well"
 tools first QMPI_TOOL_ADDRESS=1 LD_PRELOAD="$programs/libtool.so:$preload" "$programs/program" once
 is "$(grep from <<<"$output")" "MPI_Send from MPI_Send" "or that of the PMPI tool that is before us"
+
+if [[ -e $programs/qmpi_cxx.so ]]; then
+    tools cxx SCOPE_PROFILE_QMPI_PATH="$programs/qmpi_cxx.so" "$programs/program" plain
+    is "$status$messages$(sort <<<"$output")" "0cxx 1: 20 sends
+send 20" "a tool in C++"
+fi
 
 # --- choosing -------------------------------------------------------------------------------------
 tools first SCOPE_PROFILE_WHAT=mpi-calls,qmpi=second "$programs/program" once
@@ -233,7 +249,18 @@ wrong unheard-of "send 20" "there is no QMPI tool \"unheard-of\": $nobody" \
 wrong unheard-of+first "send 20
 first 1: 0 calls, 20 sends, 0 allreduces" 'there is no QMPI tool "unheard-of"' \
     "one unknown name of two"
-wrong ../tools/first "send 20" 'there is no QMPI tool "../tools/first"' "a name that is a path"
+while read -r list reason; do
+    wrong "$list" "send 20" "$reason: no QMPI tool is loaded" "the list $list"
+done <<'END'
+../tools/first "../tools/first" cannot be the name of a QMPI tool
+first+ "" cannot be the name of a QMPI tool
+first++first "" cannot be the name of a QMPI tool
+scope+first+scope scope stands twice in the list of QMPI tools
+END
+tools "" MPIR_CVAR_QMPI_TOOL_LIST=first: "$programs/program" plain
+is "$status$output$messages" \
+    '0send 20scope-profile: "" cannot be the name of a QMPI tool: no QMPI tool is loaded' \
+    "MPICH's own variable is checked alike"
 echo "no library" >"$work/tools/broken.so"
 wrong broken "send 20" "a library of QMPI tools cannot be loaded: $work/tools/broken.so: " \
     "a broken library"
@@ -245,6 +272,12 @@ NULL: refused
 send 20
 wrong 1: 0 calls, 0 sends, 0 allreduces" 'the QMPI tool "wrong" registers function number' \
     "wrong numbers"
+wrong excluded "MPI_Wtime: refused
+send 20
+excluded 1: 0 calls, 0 sends, 0 allreduces" 'the QMPI tool "excluded" registers function number' \
+    "a function that no tool can have"
+has "$messages" ", one of those that tools cannot have, such as MPI_Wtime: see qmpi(7)" \
+    "which is told from a wrong number"
 wrong alien "another's id: refused
 storage of another's id: refused
 what to call before all is known: refused
@@ -294,10 +327,10 @@ no function: refused
 send 20
 first 1: 0 calls, 20 sends, 0 allreduces" "names that cannot be"
 tools first QMPI_TOOL_MANY=1 "$programs/program" plain
-has "$status$output" "0many-47: refused
+has "$status$output" "0many-46: refused
 send 20
 first 1: 0 calls, 20 sends, 0 allreduces" "more tools announced than there is room for"
-has "$messages" 'the QMPI tool "many-47" is one more than the 64 that there can be: it is not used' \
+has "$messages" 'the QMPI tool "many-46" is one more than the 64 that there can be: it is not ' \
     "and are told of"
 tools first SCOPE_PROFILE_QMPI_PATH=.:relative "$programs/program" plain
 is "$status$output" "0send 20" "a path that is not absolute: the program runs"
@@ -308,5 +341,44 @@ tools first SCOPE_PROFILE_QMPI_PATH= "$programs/program" plain
 is "$status$output" "0send 20" "nothing is loaded from the current directory"
 tools "$(printf 'first+%.0s' {1..65})first" "$programs/program" plain
 is "$status$output" "0send 20" "more tools than there is room for: the program runs"
-has "$messages" "66 QMPI tools are asked for, and 64 can be had: none is used" "and is told of"
+has "$messages" "there are more than 64 QMPI tools in the list: no QMPI tool is loaded" \
+    "and is told of"
+
+# --- who is told ----------------------------------------------------------------------------------
+missing='there is no QMPI tool "unheard-of"'
+tools unheard-of+late "$programs/program" plain
+is "$(wc -l <<<"$messages")" 2 "a missing tool keeps no other's mistake back"
+has "$messages" "$missing" "the one is told"
+has "$messages" 'the QMPI tool "late" registers a function outside of its init' "and the other"
+tools unheard-of+broken+unknown "$programs/program" plain
+is "$(wc -l <<<"$messages")" 1 "all that is missing is in one line"
+for part in "$missing" 'there is no QMPI tool "unknown"' "$work/tools/broken.so: "; do
+    has "$messages" "$part" "which has: $part"
+done
+tools unheard-of SCOPE_PROFILE_RUN=/proc/none "$programs/program" plain
+is "$(wc -l <<<"$messages")" 2 "a missing tool keeps back nothing of the profile's"
+has "$messages" "the program runs without profiling" "which is told"
+
+# told RANK LOCAL-RANK NODE: what a rank says of a tool that is missing, and of one that is wrong
+told() {
+    tools unheard-of+late PMI_RANK="$1" SLURM_LOCALID="$2" SLURM_NODEID="$3" "$programs/program" \
+        plain
+}
+told 4 0 1
+is "$messages" "scope-profile: $(uname -n): $missing: $nobody" \
+    "the first rank of another node tells what is missing there, and no more"
+told 5 1 1
+is "$messages" "" "its second one says nothing"
+told 64 0 16
+is "$messages" "" "nor does the first one of a node behind the first 16"
+
+# --- a site's tools -------------------------------------------------------------------------------
+mkdir -p "$work/site/qmpi" "$work/users"
+cp "$preload" "$work/site"
+cp "$programs/qmpi_tool.so" "$work/site/qmpi/first.so"
+echo "no library" >"$work/users/first.so"
+tools first LD_PRELOAD="$work/site/libscope_preload.so" SCOPE_PROFILE_QMPI_PATH="$work/users" \
+    "$programs/program" plain
+is "$status$messages$output" "0send 20
+first 1: 0 calls, 20 sends, 0 allreduces" "a user's library does not take the name of a site's"
 done_testing

@@ -219,6 +219,13 @@ static void wrong_init(int id)
     say("NULL", QMPI_Register_function(id, MPI_SEND_T, NULL));
 }
 
+/* One that no tool can have. */
+static void excluded_init(int id)
+{
+    begin("excluded", id);
+    say("MPI_Wtime", QMPI_Register_function(id, MPI_WTIME_T, (void (*)(void))count_send));
+}
+
 static void alien_init(int id)
 {
     void (*next)(void) = NULL;
@@ -395,7 +402,8 @@ __attribute__((constructor)) static void announce(void)
                  {"late", late_init},     {"silent", silent_init},   {"plain", plain_init},
                  {"asking", asking_init}, {"after", after_init},     {"apart", apart_init},
                  {"early", early_init},   {"meddling", meddling_init},
-                 {"com,ma", nothing_init}};
+                 {"com,ma", nothing_init},
+                 {"excluded", excluded_init}};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         if (QMPI_Register_tool_name(tools[i].name, tools[i].init) != MPI_SUCCESS)
             abort();

@@ -120,7 +120,13 @@ Test(options, values_are_checked)
     refuses("mpi-calls,max-trace", "max-trace needs a value, for example max-trace=100M");
     takes("mpi-calls,qmpi=A+B+A,qmpi-path=/a:/b/c.so");
     takes("mpi-calls,qmpi=scope+A");
-    refuses("mpi-calls,qmpi=scope+A+scope", "scope stands twice in qmpi=");
+    refuses("mpi-calls,qmpi=scope+A+scope", "scope stands twice in the list of QMPI tools");
+    char many[OPTIONS_TEXT_MAX] = "mpi-calls,qmpi=A+scope";
+    for (int i = 1; i < OPTIONS_TOOLS_MAX; i++)
+        strcat(many, "+A");
+    takes(many);
+    strcat(many, "+A");
+    refuses(many, "there are more than 64 QMPI tools in the list");
     refuses("mpi-calls,qmpi=A+", "\"\" cannot be the name of a QMPI tool");
     refuses("mpi-calls,qmpi=a/b+c", "\"a/b\" cannot be the name of a QMPI tool");
     refuses("mpi-calls,qmpi", "qmpi needs a value, for example qmpi=TOOL");

@@ -266,6 +266,19 @@ Test(tools, a_users_mistake_is_not_the_sites, .init = no_variables)
                      "mpi-calls,qmpi=S+scope");
 }
 
+/* Of tools that are too many together, the site's stay. */
+Test(tools, too_many_are_told, .init = no_variables)
+{
+    char users[4 * OPTIONS_TOOLS_MAX] = "A";
+    for (int i = 1; i < OPTIONS_TOOLS_MAX; i++)
+        strcat(users, "+A");
+    setenv("SCOPE_PROFILE_QMPI_TOOLS", users, 1);
+    cr_expect_eq(strlen(completed("", "mpi-calls", TOOLS_COMPLETE)),
+                 strlen("mpi-calls,qmpi=") + strlen(users));
+    cr_expect_str_eq(completed("S", "mpi-calls", TOOLS_WITHOUT_USERS), "mpi-calls,qmpi=S");
+    cr_expect_str_eq(err.text, "there are more than 64 QMPI tools in the list");
+}
+
 /* Nor may a long WHAT leave the site no room. */
 Test(tools, what_the_site_says_always_counts, .init = no_variables)
 {
