@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # QMPI tools, compiled from one source for each MPI, on four ranks of two hosts: two instances of
 # one, and a second tool, count what the program did, and the profile is as without them. From C,
-# Fortran and Python; a call's address is the program's; and a delay is in a call or between calls.
+# Fortran and Python; a call's address is the program's; a delay is in a call or between calls; and
+# what the tools of contrib/qmpi-tools say, and what is said of one that a host lacks.
 #
 # SP_MPI: the directory in which contrib/run-tests.sh has put MPICH 5 with an mpi4py.
 . "$(dirname "$0")/scenario.sh"
 : "${SP_MPI:?set by contrib/run-tests.sh}"
-plan 54
+plan 70
 fresh_directory
 export OMPI_MCA_osc=pt2pt,sm # as in two-hosts-two-mpis.t
 
@@ -21,14 +22,21 @@ for maker in ways numbers; do
         "$SP_TOP/preload/qmpi_numbers.def" >"$results/preload/qmpi_$maker.h"
 done
 header=$(dirname "$(find "$SP_STAGE" -name scope_qmpi.h)")
+flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$SP_STAGE" -name scope-qmpi.pc)") \
+    pkg-config --define-variable=prefix="$SP_STAGE" --cflags scope-qmpi)
+is "${flags% }" "-I$header" "pkg-config knows where the header is"
 for mpi in openmpi mpich; do
     in_work mkdir "$mpi"
     "mpicc.$mpi" -w -O1 -shared -fPIC -I"$header" -I"$results" -o "$mpi/all.so" \
         "$SP_TOP/tests/dispatch/qmpi_tool.c" -ldl
     for tool in delay limits; do
-        "mpicc.$mpi" -Wall -Wextra -Werror -shared -fPIC -I"$header" -o "$mpi/$tool.so" \
+        # shellcheck disable=SC2086 # flags are words
+        "mpicc.$mpi" -Wall -Wextra -Werror -shared -fPIC $flags -o "$mpi/$tool.so" \
             "$SP_TOP/contrib/qmpi-tools/$tool.c"
     done
+    "mpicxx.$mpi" -std=c++11 -Wall -Wextra -Werror -pedantic -shared -fPIC -I"$header" \
+        -DOMPI_SKIP_MPICXX "-DQMPI_OF_${mpi^^}" -o "$mpi/cxx.so" \
+        "$SP_TOP/tests/dispatch/qmpi_cxx.cc"
 done
 
 # counts ID: "FUNCTION CALLS" that the instance counted, of all ranks
@@ -127,16 +135,22 @@ END
     "mpicc.$1" -rdynamic -o late late.c
 }
 
-# slow LIST: the milliseconds of the broadcasts in the profile, and whether they are the delay's 600
+# slow LIST [NAME=VALUE]...: by rank, whether the delay of the four broadcasts is in them, or between
+# the end of each and the start of the next
 slow() {
     rm -rf scope-profile-*
-    run env SCOPE_PROFILE_QMPI_TOOLS="$1" SCOPE_PROFILE_QMPI_PATH="$work/$mpi" srun -n1 \
+    run env SCOPE_PROFILE_QMPI_TOOLS="$1" SCOPE_PROFILE_QMPI_PATH="$work/$mpi" srun -n2 \
         --mpi="${launcher[$mpi]}" --export=NONE --scope-profile=mpi-calls \
-        /usr/bin/env DELAY_CALLS=MPI_Bcast=150000 ./late
+        /usr/bin/env DELAY_CALLS=MPI_Bcast=150000 "${@:2}" ./late
     python '
-spent = sum(sum(r.durations) for r in scope_profiler.read_h5(sys.argv[1]).get_regions()
-            if r.name.startswith("mpi:bcast"))
-print("in" if spent > 0.6 else "out")' "$(echo scope-profile-*.h5)"
+region, = (region for region in scope_profiler.read_h5(sys.argv[1]).get_regions()
+           if region.name.startswith("mpi:bcast"))
+where = []
+for rank in region.ranks:
+    starts, durations = region[rank].start_times, region[rank].durations
+    between = [starts[i + 1] - starts[i] - durations[i] for i in range(len(starts) - 1)]
+    where += ["in" if min(durations) >= 0.15 else "between" if min(between) >= 0.15 else "nowhere"]
+print(*where if len(starts) == 4 else "other calls")' "$(echo scope-profile-*.h5)"
 }
 
 for mpi in openmpi mpich; do
@@ -146,16 +160,104 @@ for mpi in openmpi mpich; do
     is "$(grep ' from ' <<<"$out" | sort | uniq -c | xargs)" \
         "2 0: MPI_Send from deliver 2 1: MPI_Send from deliver 2 2: MPI_Send from deliver 2 3: \
 MPI_Send from deliver" "$mpi: the calling address is in the function that calls"
-    is "$(slow delay)" out "$mpi: a delay in front of the recorder lies between calls"
-    is "$(slow scope+delay)" in "$mpi: one behind it in the call"
+    is "$(slow delay)" "between between" "$mpi: a delay in front of the recorder lies between calls"
+    is "$(slow scope+delay)" "in in" "$mpi: one behind it in the call"
+    is "$(slow scope+delay DELAY_RANK=1)" "nowhere in" "$mpi: in the calls of the chosen rank alone"
+    run srun -n1 --mpi="${launcher[$mpi]}" --scope-profile="mpi-calls,qmpi=cxx,qmpi-path=$work/$mpi" \
+        ./late
+    is "$status$out" "0cxx 1: 1 sends" "$mpi: a tool in C++"
 done
-run env SCOPE_PROFILE_QMPI_TOOLS=limits SCOPE_PROFILE_QMPI_PATH="$work/mpich" srun -n1 \
-    --mpi=pmi2 --export=NONE --scope-profile=mpi-calls ./late
-like "$err" "limits: rank 0: 1 tags above 32767, the first: 40000, from 0x" \
-    "the other example says what it found"
 sed 's/scope_qmpi.h/mpi.h/' "$SP_TOP/contrib/qmpi-tools/delay.c" >plain.c
+mv mpich/delay.so delay.so
 mpicc.mpich -shared -fPIC -o mpich/delay.so plain.c
-is "$(slow scope+delay)" in "a tool that was compiled with MPICH's own header alone"
+is "$(slow scope+delay)" "in in" \
+    "a tool that was compiled with MPICH's own header alone"
+
+mv delay.so mpich/delay.so
+
+# --- what the examples say ------------------------------------------------------------------------
+cat >sends.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int value = 0, other = 0, sends = 0;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+#define TO 1, MPI_INT, MPI_PROC_NULL, 40000
+#define SEND(name) sends++, MPI_##name(&value, TO, MPI_COMM_WORLD);
+#define START(name) sends++, MPI_##name(&value, TO, MPI_COMM_WORLD, &request); \
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+#define INIT(name) sends++, MPI_##name(&value, TO, MPI_COMM_WORLD, &request); \
+    MPI_Request_free(&request);
+#define FROM &other, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD
+#define ALL(SUFFIX) \
+    SEND(Send##SUFFIX) SEND(Bsend##SUFFIX) SEND(Rsend##SUFFIX) SEND(Ssend##SUFFIX) \
+    START(Isend##SUFFIX) START(Ibsend##SUFFIX) START(Irsend##SUFFIX) START(Issend##SUFFIX) \
+    INIT(Send_init##SUFFIX) INIT(Bsend_init##SUFFIX) INIT(Rsend_init##SUFFIX) \
+    INIT(Ssend_init##SUFFIX) \
+    sends++, MPI_Sendrecv##SUFFIX(&value, TO, FROM, MPI_STATUS_IGNORE); \
+    sends++, MPI_Sendrecv_replace##SUFFIX(&value, TO, MPI_PROC_NULL, 1, MPI_COMM_WORLD, \
+                                          MPI_STATUS_IGNORE);
+/* To itself: with MPI_PROC_NULL those of MPICH 4.0.2 never complete. */
+#define MORE(SUFFIX) \
+    sends++, MPI_Isendrecv##SUFFIX(&value, 1, MPI_INT, 0, 40000, &other, 1, MPI_INT, 0, 40000, \
+                                   MPI_COMM_SELF, &request); \
+    MPI_Wait(&request, MPI_STATUS_IGNORE); \
+    sends++, MPI_Isendrecv_replace##SUFFIX(&value, 1, MPI_INT, 0, 40000, 0, 40000, \
+                                           MPI_COMM_SELF, &request); \
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    ALL()
+#if MPI_VERSION >= 4
+    ALL(_c) MORE() MORE(_c)
+#endif
+    printf("%d sends\n", sends);
+    MPI_Finalize();
+    return 0;
+}
+END
+# says TOOL [NAME=VALUE]...: what the tool says of a run of sends on four ranks
+says() {
+    run srun -N2 -n4 --mpi="${launcher[$mpi]}" \
+        --scope-profile="mpi-calls,qmpi=$1,qmpi-path=$work/$mpi" env "${@:2}" ./sends
+    sends=${out%% *}
+    said=$(grep "^$1: " <<<"$err" | sort)
+}
+for mpi in openmpi mpich; do
+    "mpicc.$mpi" -o sends sends.c
+    says limits
+    is "$(grep -c "^limits: rank [0-3]: ${sends:-no} tags above 32767, the first: 40000, from 0x" \
+        <<<"$said")" 4 "$mpi: the tags of each rank's $sends sends are found"
+    is "$(wc -l <<<"$said")" 4 "$mpi: and nothing else"
+done
+says limits LIMITS_TAG=40000 LIMITS_BYTES=3
+is "$(grep -c "^limits: rank [0-3]: $sends messages of bytes above 3, the first: 4, from 0x" \
+    <<<"$said")" 4 "the limits are those of the variables"
+is "$(wc -l <<<"$said")" 4 "and tags up to theirs are none too high"
+says limits LIMITS_TAG=much LIMITS_BYTES=-1
+is "$(head -n 2 <<<"$said")" "limits: \"-1\" is no limit of messages of bytes: $((2 ** 63 - 1)) was
+limits: \"much\" is no limit of tags: 32767 was" "what is no limit is told once"
+says delay DELAY_CALLS=MPI_Sent=5,MPI_Send=-3,MPI_Recv=2x,MPI_Wait,MPI_Barrier=1 DELAY_RANK=x
+is "$said" "delay: DELAY_CALLS: \"MPI_Recv=2x\" has no number of microseconds
+delay: DELAY_CALLS: \"MPI_Send=-3\" has no number of microseconds
+delay: DELAY_CALLS: \"MPI_Sent=5\" is none of the calls that can be late
+delay: DELAY_CALLS: \"MPI_Wait\" has no number of microseconds
+delay: DELAY_RANK: \"x\" is no rank: no call is late" "so is what is no delay"
+run srun -n1 --mpi=pmi2 --export=NONE \
+    --scope-profile="mpi-calls,qmpi=limits,qmpi-path=$work/mpich/limits.so" ./late
+like "$err" "limits: rank 0: 1 tags above 32767, the first: 40000, from 0x" \
+    "a tool reaches a task with nothing of the environment"
+
+# --- a tool that is missing -----------------------------------------------------------------------
+# /dev/shm is each host's own.
+run srun -N1 -n1 -w node1 sh -c 'mkdir "$1" && cp "$2" "$1"' sh "/dev/shm/tools-$$" \
+    "$work/mpich/limits.so"
+run srun -N2 -n4 --mpi=pmi2 --scope-profile="mpi-calls,qmpi=limits,qmpi-path=/dev/shm/tools-$$" ./late
+is "$status" 0 "a tool that one host lacks: the program runs"
+is "$(grep -c "^limits: rank [01]: 1 tags" <<<"$err")" 2 "the ranks of the other have it"
+is "$(grep "there is no QMPI tool" <<<"$err" | cut -d : -f 1,2)" "scope-profile: node2" \
+    "and one line names the host that has not"
+run srun -N1 -n1 -w node1 rm -r "/dev/shm/tools-$$"
 run srun -n1 --mpi=pmi2 --scope-profile="mpi-calls,qmpi=unheard-of" ./late
 is "$status" 0 "an unknown tool: the program runs"
 like "$err" "scope-profile: there is no QMPI tool \"unheard-of\"" "and srun's user is told"
