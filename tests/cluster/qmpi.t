@@ -135,8 +135,8 @@ END
     "mpicc.$1" -rdynamic -o late late.c
 }
 
-# slow LIST [NAME=VALUE]...: by rank, whether the delay of the four broadcasts is in them, or between
-# the end of each and the start of the next
+# slow LIST [NAME=VALUE]...: by rank, whether the delay of the four broadcasts is in them, or
+# between the end of each and the start of the next
 slow() {
     rm -rf scope-profile-*
     run env SCOPE_PROFILE_QMPI_TOOLS="$1" SCOPE_PROFILE_QMPI_PATH="$work/$mpi" srun -n2 \
@@ -163,8 +163,8 @@ MPI_Send from deliver" "$mpi: the calling address is in the function that calls"
     is "$(slow delay)" "between between" "$mpi: a delay in front of the recorder lies between calls"
     is "$(slow scope+delay)" "in in" "$mpi: one behind it in the call"
     is "$(slow scope+delay DELAY_RANK=1)" "nowhere in" "$mpi: in the calls of the chosen rank alone"
-    run srun -n1 --mpi="${launcher[$mpi]}" --scope-profile="mpi-calls,qmpi=cxx,qmpi-path=$work/$mpi" \
-        ./late
+    run srun -n1 --mpi="${launcher[$mpi]}" \
+        --scope-profile="mpi-calls,qmpi=cxx,qmpi-path=$work/$mpi" ./late
     is "$status$out" "0cxx 1: 1 sends" "$mpi: a tool in C++"
 done
 sed 's/scope_qmpi.h/mpi.h/' "$SP_TOP/contrib/qmpi-tools/delay.c" >plain.c
@@ -252,7 +252,8 @@ like "$err" "limits: rank 0: 1 tags above 32767, the first: 40000, from 0x" \
 # /dev/shm is each host's own.
 run srun -N1 -n1 -w node1 sh -c 'mkdir "$1" && cp "$2" "$1"' sh "/dev/shm/tools-$$" \
     "$work/mpich/limits.so"
-run srun -N2 -n4 --mpi=pmi2 --scope-profile="mpi-calls,qmpi=limits,qmpi-path=/dev/shm/tools-$$" ./late
+run srun -N2 -n4 --mpi=pmi2 \
+    --scope-profile="mpi-calls,qmpi=limits,qmpi-path=/dev/shm/tools-$$" ./late
 is "$status" 0 "a tool that one host lacks: the program runs"
 is "$(grep -c "^limits: rank [01]: 1 tags" <<<"$err")" 2 "the ranks of the other have it"
 is "$(grep "there is no QMPI tool" <<<"$err" | cut -d : -f 1,2)" "scope-profile: node2" \

