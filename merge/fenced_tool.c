@@ -12,10 +12,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "schema/descriptors.h"
 
 enum { VARIABLES_MAX = 16, LOOK_MS = 200, ENDING_MS = 1000, FAILED = 127 };
 
@@ -28,16 +29,6 @@ static int64_t now_ms(void)
 
 /* --- in the child --------------------------------------------------------------------------------
  */
-
-static void close_all_from(int first)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-        return;
-#endif
-    for (int fd = first, end = (int)sysconf(_SC_OPEN_MAX); fd < end; fd++)
-        close(fd);
-}
 
 static _Noreturn void be_tool(const struct fenced_tool *tool, char *const *environment, int output,
                               int messages)
@@ -56,7 +47,7 @@ static _Noreturn void be_tool(const struct fenced_tool *tool, char *const *envir
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(messages, STDERR_FILENO) < 0 || dup2(input, FENCED_TOOL_INPUT) < 0)
         _exit(FAILED);
-    close_all_from(FENCED_TOOL_INPUT + 1);
+    descriptors_close_from(FENCED_TOOL_INPUT + 1);
     execve(tool->arguments[0], (char *const *)tool->arguments, environment);
     _exit(FAILED);
 }

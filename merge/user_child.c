@@ -12,10 +12,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "schema/descriptors.h"
 
 enum { LOOK_MS = 50, CLEANING_MS = 500, DYING_MS = 200, NICE = 10 };
 
@@ -31,16 +32,6 @@ int64_t user_child_now(void)
 /* --- in the child --------------------------------------------------------------------------------
  */
 
-static void close_all_from(int first)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-        return;
-#endif
-    for (int fd = first, end = (int)sysconf(_SC_OPEN_MAX); fd < end; fd++)
-        close(fd);
-}
-
 static int redirect(int output)
 {
     if (dup2(output, STDERR_FILENO) < 0)
@@ -48,7 +39,7 @@ static int redirect(int output)
     close(STDIN_FILENO);
     if (open("/dev/null", O_RDWR) != STDIN_FILENO || dup2(STDIN_FILENO, STDOUT_FILENO) < 0)
         return -1;
-    close_all_from(STDERR_FILENO + 1);
+    descriptors_close_from(STDERR_FILENO + 1);
     return 0;
 }
 

@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libtrace.la
 libtrace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -O2
 libtrace_la_SOURCES = \
 	schema/command_text.c schema/command_text.h \
+	schema/descriptors.c schema/descriptors.h \
 	schema/error.c schema/error.h \
 	schema/exit_record.c schema/exit_record.h \
 	schema/host_key.c schema/host_key.h \

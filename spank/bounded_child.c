@@ -9,10 +9,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "schema/descriptors.h"
 
 enum { ATTEMPTS = 3, LOOK_MS = 20, DYING_MS = 100 };
 
@@ -26,21 +27,10 @@ static int64_t now_ms(void)
 /* --- in the child --------------------------------------------------------------------------------
  */
 
-static void close_from(int first)
-{
-    enum { USUAL = 4096 }; /* slurmstepd has some dozens, whatever its limit */
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-        return;
-#endif
-    for (int fd = first; fd < USUAL; fd++)
-        close(fd);
-}
-
 static _Noreturn void be_child(int (*work)(const void *data), const void *data, int ended)
 {
     dup2(ended, 0); /* open as long as this process lives */
-    close_from(1);
+    descriptors_close_from(1);
     /* Without these a message would go into the next file that is opened. */
     if (open("/dev/null", O_RDWR) == 1)
         dup2(1, 2);

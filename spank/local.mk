@@ -48,7 +48,8 @@ pkglibexec_PROGRAMS = sp-likwid-count sp-likwid-try
 sp_likwid_count_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
 sp_likwid_count_LDFLAGS = $(SP_LDHARDEN)
 sp_likwid_count_LDADD = -ldl
-sp_likwid_count_SOURCES = spank/sp_likwid_count.c
+sp_likwid_count_SOURCES = schema/descriptors.c schema/descriptors.h \
+	spank/sp_likwid_count.c
 sp_likwid_try_CFLAGS = $(AM_CFLAGS) -O2 $(SP_HARDEN)
 sp_likwid_try_LDFLAGS = $(SP_LDHARDEN)
 sp_likwid_try_LDADD = -ldl

@@ -22,10 +22,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "schema/descriptors.h"
 #include "schema/likwid_count.h"
 
 /* How long a child may work on when its rank has gone, and look for what it leaves. */
@@ -286,20 +286,9 @@ static void await_child(pid_t child, int children, int rank, int *status)
     kill(-child, SIGKILL);
 }
 
-/* What the rank has open is not to stay so for this process. */
-static void close_others(void)
-{
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0)
-        return;
-#endif
-    for (int fd = (int)sysconf(_SC_OPEN_MAX); fd > STDERR_FILENO; fd--)
-        close(fd);
-}
-
 int main(void)
 {
-    close_others();
+    descriptors_close_from(STDERR_FILENO + 1); /* what the rank has open is none of ours */
     int status = 0, rank = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, SOCKET_FLOOR);
     int null = open("/dev/null", O_RDWR);
     sigset_t all, child_ends;

@@ -3,14 +3,20 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "merge/user_child.h"
@@ -94,6 +100,36 @@ Test(user_child, it_has_no_descriptor_but_its_own)
     cr_assert_geq(dup2(0, 1000), 0);
     cr_expect_eq(run(have_descriptors, ENOUGH_MS), 0);
     cr_expect_str_empty(child.text);
+}
+
+/* On a kernel without close_range(2); closing a descriptor from limit on ends the process. */
+static void forget_close_range(uint32_t limit)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, limit, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+Test(user_child, without_close_range_it_does_not_go_through_a_huge_limit)
+{
+    enum { FIRST_TOO_MANY = 16384 };
+    struct rlimit limit = {FIRST_TOO_MANY + 1, FIRST_TOO_MANY + 1};
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        cr_skip_test("the limit of descriptors is low, and cannot be raised");
+    cr_assert_geq(open("/etc/passwd", O_RDONLY), 0);
+    cr_assert_geq(dup2(0, 1000), 0);
+    forget_close_range(FIRST_TOO_MANY);
+    cr_expect_eq(run(have_descriptors, ENOUGH_MS), 0);
 }
 
 static int have_signals(const void *data)
