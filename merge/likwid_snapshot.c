@@ -9,7 +9,9 @@
 #include "schema/trace_format.h"
 #include "schema/trace_reader.h"
 
-enum { ENTRIES_MAX = 65536 }; /* that are looked at */
+/* That are looked at, however many areas there are: one of the largest holds no more, and a region
+ * is looked for among all. */
+enum { ENTRIES_MAX = TRACE_AREA_LARGEST / sizeof(struct trace_counters) };
 
 struct entry {
     struct trace_counters counters;
@@ -73,11 +75,14 @@ static int add_entry(struct likwid_marker *marker, const struct entry *entry)
     return region->event_count == entry->counters.event_count ? add_thread(region, entry) : 0;
 }
 
+/* Of the area's entries no more than *left, which gets less by them. */
 static int read_area(struct likwid_marker *marker, struct trace_reader *reader, uint64_t offset,
-                     const struct trace_area *area, struct entry *entry)
+                     const struct trace_area *area, struct entry *entry, uint32_t *left)
 {
     size_t size = area->entry_size < sizeof(*entry) ? area->entry_size : sizeof(*entry);
-    for (uint32_t i = 0; i < area->entry_count && i < ENTRIES_MAX; i++) {
+    uint32_t count = area->entry_count < *left ? area->entry_count : *left;
+    *left -= count;
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t at = offset + sizeof(*area) + (uint64_t)i * area->entry_size;
         if (trace_reader_read(reader, entry, size, at) == size && is_good(&entry->counters, size) &&
             add_entry(marker, entry) < 0)
@@ -92,6 +97,7 @@ int likwid_snapshot_read(struct likwid_marker *marker, int dirfd, const char *na
     struct trace_area area;
     struct error ignored;
     uint64_t offset = 0;
+    uint32_t left = ENTRIES_MAX;
     *marker = (struct likwid_marker){0};
     struct entry *entry = malloc(sizeof(*entry));
     if (!entry)
@@ -100,7 +106,7 @@ int likwid_snapshot_read(struct likwid_marker *marker, int dirfd, const char *na
     bool is_open = status == 0;
     while (status == 0 && trace_reader_area(reader, &offset, &area)) {
         if (area.kind == AREA_COUNTERS && area.entry_size >= sizeof(struct trace_counters))
-            status = read_area(marker, reader, offset, &area, entry);
+            status = read_area(marker, reader, offset, &area, entry, &left);
     }
     if (is_open)
         trace_reader_close(reader);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "merge/likwid_marker.h"
+#include "merge/likwid_snapshot.h"
+#include "schema/trace_writer.h"
 
 static struct likwid_marker marker;
 
@@ -292,5 +294,57 @@ Test(likwid_marker, files)
     unlinkat(fd, "link", 0);
     unlinkat(fd, "pipe", 0);
     close(fd);
+    rmdir(directory);
+}
+
+/* --- what a trace has ----------------------------------------------------------------------------
+ */
+
+static void read_clocks(struct trace_sync *sync)
+{
+    *sync = (struct trace_sync){.ticks = 1, .monotonic_ns = 1, .realtime_ns = 1};
+}
+
+/* Adds an area of as many regions as there is room for, each of another name. Returns how many. */
+static uint32_t add_area(struct trace_writer *writer, int number)
+{
+    struct trace_area area = {.size = TRACE_AREA_LARGEST,
+                              .kind = AREA_COUNTERS,
+                              .entry_size = sizeof(struct trace_counters)};
+    area.entry_count = (uint32_t)((area.size - sizeof area) / area.entry_size);
+    unsigned char *memory = trace_writer_area(writer, &area);
+    cr_assert_not_null(memory);
+    struct trace_counters *entry = (void *)(memory + sizeof area);
+    for (uint32_t i = 0; i < area.entry_count; i++, entry++) {
+        *entry = (struct trace_counters){.sequence = 2, .calls = 1};
+        snprintf(entry->tag, sizeof entry->tag, "region %d %u", number, i);
+    }
+    return area.entry_count;
+}
+
+/* Each region is looked for among all. */
+Test(likwid_marker, a_trace_tells_of_no_more_regions_than_a_writer_has_room_for)
+{
+    static struct trace_writer writer;
+    struct trace_header header = {.rank = 0, .world_size = 1};
+    char directory[] = "/tmp/likwid-marker-XXXXXX";
+    struct error err;
+    uint32_t all = 0;
+    cr_assert_not_null(mkdtemp(directory));
+    int dirfd = open(directory, O_RDONLY | O_DIRECTORY);
+    cr_assert_eq(trace_writer_create(&writer, dirfd, "trace", &header, UINT64_C(1) << 40,
+                                     read_clocks, &err),
+                 0, "%s", err.text);
+    for (int i = 0; i < 3; i++)
+        all = add_area(&writer, i);
+    trace_writer_close(&writer);
+    likwid_marker_release(&marker);
+    cr_assert_eq(likwid_snapshot_read(&marker, dirfd, "trace"), 0);
+    cr_expect_geq(marker.region_count, all);
+    cr_expect_leq(marker.region_count, all + 1);
+    region("region 0 0");
+    likwid_marker_release(&marker);
+    unlinkat(dirfd, "trace", 0);
+    close(dirfd);
     rmdir(directory);
 }
