@@ -40,7 +40,7 @@ struct settings {
     size_t run_count;
     const char *output; /* NULL: beside the run directory */
     bool remove, verbose, automatic, is_epilog;
-    const char *registry;
+    const char *registry; /* NULL: not told */
     unsigned wait_seconds; /* for nodes that are still copying traces */
     struct world_options world;
 };
@@ -223,6 +223,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (settings->is_epilog && settings->run_count > 0)
             argp_error(state, "--epilog takes no run directory");
+        if (settings->registry && !settings->is_epilog)
+            argp_error(state, "--registry is for --epilog");
         if (settings->run_count == 0 && !settings->is_epilog)
             argp_error(state, "which run directory?");
         if (settings->run_count > 1 && settings->output)
@@ -614,16 +616,15 @@ static int merge_in_epilog(void *data, const char *run, const struct epilog_boun
 
 int main(int argc, char **argv)
 {
-    struct settings settings = {.registry = REGISTRY_DIRECTORY,
-                                .wait_seconds = 30,
-                                .world.likwid_seconds = LIKWID_READ_SECONDS};
+    struct settings settings = {.wait_seconds = 30, .world.likwid_seconds = LIKWID_READ_SECONDS};
     int worst = WORLD_COMPLETE;
     streams_prepare();
     mallopt(M_ARENA_MAX, 1); /* one for each thread takes 64 MiB of address space, which is limited */
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);
     if (settings.is_epilog) {
-        epilog_run(settings.registry, merge_in_epilog, &settings);
+        const char *registry = settings.registry ? settings.registry : REGISTRY_DIRECTORY;
+        epilog_run(registry, merge_in_epilog, &settings);
         return 0;
     }
     settings.world.show_progress = !settings.automatic;

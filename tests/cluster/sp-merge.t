@@ -3,7 +3,7 @@
 # sp-merge by hand: its exit statuses, what it never overwrites and never deletes, and what it makes
 # of a run directory that is not as it should be.
 . "$(dirname "$0")/scenario.sh"
-plan 59
+plan 60
 fresh_directory
 mpicc_openmpi -o speaker "$programs/speaker.c"
 in_work srun -N2 -n4 --mpi=pmix --scope-profile=mpi-calls,merge=off ./speaker >/dev/null 2>&1
@@ -159,6 +159,10 @@ is "$status" 64 "without an argument: status 64"
 run sp-merge --sparkle run
 is "$status" 64 "an unknown option: status 64"
 like "$err" "^sp-merge: .*sparkle" "and is named"
+run sp-merge --registry=/nowhere run
+is "$status: $err" "64: $(printf '%s\n' 'sp-merge: --registry is for --epilog' \
+    'Try `sp-merge --help'"'"' or `sp-merge --usage'"'"' for more information.')" \
+    "an option that would do nothing: status 64"
 run sp-merge --version
 is "$status" 0 "--version: status 0"
 like "$out" "^sp-merge.* [0-9]+\.[0-9]+" "--version prints it"
