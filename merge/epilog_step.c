@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "merge/mpirun_runs.h"
@@ -20,6 +21,8 @@
 #include "merge/run_nodes.h"
 #include "merge/user_child.h"
 #include "merge/world.h"
+#include "schema/exit_record.h"
+#include "schema/job_end.h"
 #include "schema/node_marker.h"
 #include "schema/regular_file.h"
 #include "schema/run_path.h"
@@ -30,6 +33,7 @@ enum {
     LOOK_FIRST_MS = 20, /* between looks at the run; twice as long each time */
     LOOK_LAST_MS = 500,
     GRACE_MS = 5000, /* for srun to begin its merge, once the run is whole */
+    CAUSE_MS = 3000, /* for srun to tell why Slurm ended the job, once tasks were killed */
     LIKWID_SHARE = 4, /* of the epilog's time, what LIKWID may take to compute metrics */
 };
 
@@ -98,6 +102,19 @@ static enum sight look(struct watch *watch)
     return watch->done < watch->all ? SIGHT_OPEN : SIGHT_WHOLE;
 }
 
+/* Whether srun may yet tell why Slurm ended the tasks: it asks once it has seen the last of them
+ * end, when the epilog may have come already. Users and clocks may tell a wrong end of a task. */
+static bool awaits_cause(const struct epilog_step *step, int run, int64_t now)
+{
+    struct timespec time;
+    if (step->record->is_mpirun || now >= step->begun + CAUSE_MS ||
+        faccessat(run, JOB_END_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return false;
+    int64_t killed = exit_record_last_killed(run);
+    clock_gettime(CLOCK_REALTIME, &time);
+    return killed != EXIT_RECORD_NEVER && killed / 1000000000 + CAUSE_MS / 1000 >= time.tv_sec;
+}
+
 /* Waits until the run is whole, and srun had its time, or until no more is to be waited. */
 static enum sight await(const struct epilog_step *step, struct watch *watch)
 {
@@ -113,7 +130,8 @@ static enum sight await(const struct epilog_step *step, struct watch *watch)
         if (sight == SIGHT_WHOLE && grace_until == 0)
             grace_until = (pause == LOOK_FIRST_MS ? step->begun : now) + GRACE_MS;
         bool has_grace = leaves_to_srun && now < grace_until;
-        if (now >= step->wait_until || (sight == SIGHT_WHOLE && !has_grace))
+        if (now >= step->wait_until ||
+            (sight == SIGHT_WHOLE && !has_grace && !awaits_cause(step, watch->run, now)))
             return sight;
         poll(NULL, 0, pause);
     }

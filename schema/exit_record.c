@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "schema/exit_record.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -232,4 +234,36 @@ int exit_record_read(int dirfd, const char *name, exit_record_take *take, void *
         status = parse(text, (size_t)length, name, take, data, err);
     free(text);
     return status;
+}
+
+/* --- of a few nodes ------------------------------------------------------------------------------
+ */
+
+static int look(void *data, const struct exit_record *record)
+{
+    int64_t *last = data;
+    if (WIFSIGNALED(record->status) && record->realtime_ns > *last)
+        *last = record->realtime_ns;
+    return 0;
+}
+
+int64_t exit_record_last_killed(int dirfd)
+{
+    enum { FILES_LOOKED_INTO = 4 };
+    int64_t last = EXIT_RECORD_NEVER;
+    int looked = 0, fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list) {
+        if (fd >= 0)
+            close(fd);
+        return last;
+    }
+    for (struct dirent *entry; looked < FILES_LOOKED_INTO && (entry = readdir(list));) {
+        if (strncmp(entry->d_name, EXIT_RECORD_PREFIX, strlen(EXIT_RECORD_PREFIX)) != 0)
+            continue;
+        exit_record_read(dirfd, entry->d_name, look, &last, NULL);
+        looked++;
+    }
+    closedir(list);
+    return last;
 }

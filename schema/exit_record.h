@@ -63,4 +63,10 @@ typedef int exit_record_take(void *data, const struct exit_record *record);
 int exit_record_read(int dirfd, const char *name, exit_record_take *take, void *data,
                      struct error *err);
 
+#define EXIT_RECORD_NEVER INT64_MIN
+
+/* When a signal last ended a task (realtime_ns), as those of a few nodes tell: Slurm ends all tasks
+ * of a job alike. EXIT_RECORD_NEVER: none was ended so. */
+int64_t exit_record_last_killed(int dirfd);
+
 #endif

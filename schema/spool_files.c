@@ -64,6 +64,19 @@ struct copy {
     char name[TRACE_CONTAINER_NAME_SIZE]; /* of the world, then of the trace in it */
 };
 
+/* Whether an earlier attempt copied all, of which the spool may since have lost a part. */
+static bool is_copied(int run, const char *name)
+{
+    struct trace_container container;
+    struct trace_container_trace trace;
+    if (trace_container_open(&container, run, name, NULL) < 0)
+        return false;
+    while (trace_container_next(&container, &trace) > 0)
+        continue;
+    trace_container_close(&container);
+    return container.is_complete;
+}
+
 /* A container that ranks began, or an earlier attempt: the user's file, whatever it is. */
 static int begin(struct copy *copy)
 {
@@ -125,6 +138,8 @@ int spool_files_copy(const char *path, const char *run, const char *container)
     struct copy copy = {.file = container, .container = -1};
     int spool = open_directory(AT_FDCWD, path);
     copy.run = open_directory(AT_FDCWD, run);
+    if (copy.run >= 0 && is_copied(copy.run, container))
+        return 0;
     if (spool < 0 || copy.run < 0 || for_each(spool, copy_world, &copy) < 0)
         return spool >= 0 && copy.run < 0 && errno == ENOENT ? 0 : -1; /* no rank came so far */
     /* A rank that began the container may have found no room in the spool. */

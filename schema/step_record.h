@@ -2,7 +2,8 @@
 /* What the epilog of a job must know of a profiled step: an entry of the registry (registry.h).
  *
  * Text: "scope-profile-step 1", then one KEY=VALUE a line, values percent-encoded, each of the keys
- * of this version exactly once. A text with anything else is refused as a whole.
+ * of this version exactly once, but for component and spool, which older plugins did not write. A
+ * text with anything else is refused as a whole.
  */
 #ifndef SCOPE_STEP_RECORD_H
 #define SCOPE_STEP_RECORD_H

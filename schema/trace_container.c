@@ -84,6 +84,16 @@ int trace_container_announce(int fd, const char *spool)
     return written == (ssize_t)size ? 0 : -1;
 }
 
+/* Space that a trace took and never wrote to takes none in the container: what is skipped here
+ * comes to be with whatever is written behind it, which is the container's end if nothing else. */
+static int put_sparse(int fd, const char *data, size_t size)
+{
+    bool is_zero = data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+    if (!is_zero)
+        return put(fd, data, size);
+    return lseek(fd, (off_t)size, SEEK_CUR) < 0 ? -1 : 0;
+}
+
 int trace_container_add(int fd, const char *name, int trace)
 {
     char buffer[64 * 1024];
@@ -99,7 +109,7 @@ int trace_container_add(int fd, const char *name, int trace)
             return -1;
         if (n == 0)
             memset(buffer, 0, most);
-        if (put(fd, buffer, n == 0 ? most : (size_t)n) < 0)
+        if (put_sparse(fd, buffer, n == 0 ? most : (size_t)n) < 0)
             return -1;
         done += n == 0 ? (int64_t)most : n;
     }

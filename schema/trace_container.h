@@ -49,8 +49,9 @@ bool trace_container_is(const char *name, char part[static TRACE_CONTAINER_NAME_
 /* --- writing: nothing but system calls, so a child of a process with threads may do it -----------
  */
 
-/* Each appends to fd. Returns 0, or -1 with errno. A trace that shrinks while it is copied is
- * filled up with zeros, as if that part of it had not been written yet. */
+/* Each writes on at fd's position, behind which nothing is. Returns 0, or -1 with errno. A trace
+ * that shrinks while it is copied is filled up with zeros, as if that part of it had not been
+ * written yet. Long zeros become holes. */
 int trace_container_begin(int fd);
 int trace_container_add(int fd, const char *name, int trace);
 int trace_container_finish(int fd, uint64_t count);

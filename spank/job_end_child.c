@@ -2,11 +2,7 @@
 /* The child of srun that asks slurmctld why it ended the job, and notes it in the run directory. */
 #include "spank/job_end_child.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
@@ -18,39 +14,7 @@
 /* srun has it; should another Slurm have none, the plugin must load all the same. */
 #pragma weak slurm_load_job
 
-enum { LIMIT_MS = 2000, FILES_LOOKED_INTO = 4 };
-
-/* --- is there anything to ask? -------------------------------------------------------------------
- */
-
-static int look(void *data, const struct exit_record *record)
-{
-    bool *has_signal = data;
-    *has_signal |= WIFSIGNALED(record->status);
-    return 0;
-}
-
-/* Slurm ends all tasks of a job alike, so those of a few nodes tell. */
-static bool was_any_killed(int directory)
-{
-    bool has_signal = false;
-    int looked = 0, fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
-    if (!list) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    for (struct dirent *entry;
-         !has_signal && looked < FILES_LOOKED_INTO && (entry = readdir(list));) {
-        if (strncmp(entry->d_name, EXIT_RECORD_PREFIX, strlen(EXIT_RECORD_PREFIX)) != 0)
-            continue;
-        exit_record_read(directory, entry->d_name, look, &has_signal, NULL);
-        looked++;
-    }
-    closedir(list);
-    return has_signal;
-}
+enum { LIMIT_MS = 2000 };
 
 /* --- asking --------------------------------------------------------------------------------------
  */
@@ -100,7 +64,7 @@ void job_end_child_run(uint32_t job, const char *run)
     int directory = open(run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0)
         return; /* no rank came past MPI_Init */
-    if (slurm_load_job && was_any_killed(directory))
+    if (slurm_load_job && exit_record_last_killed(directory) != EXIT_RECORD_NEVER)
         bounded_child_run(ask, &question, LIMIT_MS);
     close(directory);
 }

@@ -29,12 +29,12 @@ static int64_t now_ms(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Whether it has been given up; then *owner is whose it is. */
+/* Whether it has been given up; then *owner is whose it is. Its age is by what users cannot set. */
 static bool is_left(int place, const char *name, struct user_ids *owner)
 {
     struct stat status;
     int fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool is_held = fd < 0 || fstat(fd, &status) < 0 || status.st_mtime > time(NULL) - AGE_S ||
+    bool is_held = fd < 0 || fstat(fd, &status) < 0 || status.st_ctime > time(NULL) - AGE_S ||
                    flock(fd, LOCK_EX | LOCK_NB) < 0;
     if (fd >= 0)
         close(fd);

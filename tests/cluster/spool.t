@@ -7,14 +7,29 @@
 plan 41
 fresh_directory
 cp "$plugstack" "$results/plugstack.conf"
-spool=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX")
-trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results" "$spool"' EXIT
-chmod 755 "$spool"
+spool=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX") old=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX")
+trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results" "$spool" "$old"' EXIT
+chmod 755 "$spool" "$old"
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
 mpicc_openmpi -o death "$programs/death.c"
 mpicc_mpich -o mpich "$programs/death.c"
 gcc -shared -fPIC -o "$results/private_tmp_plugin.so" "$programs/private_tmp_plugin.c"
 chmod 755 "$results"
+
+# leftover NAME: a step's directory in $old, with things of its user in it, who made it look old
+leftover() {
+    mkdir -m 700 "$old/$1"
+    mkdir "$old/$1/world-0"
+    echo x >"$old/$1/world-0/rank-000000.sptrace"
+    ln -s "$SP_CLUSTER/home/precious" "$old/$1/link"
+    ln -s "$SP_CLUSTER/home" "$old/$1/world-0/link"
+    chown -R --no-dereference --reference=. "$old/$1"
+    touch --date='5 minutes ago' "$old/$1"
+}
+# They count as left when a minute old.
+for name in 7.0-0-0 7.2-0-0 7.3-0-0 notes; do
+    leftover "$name"
+done
 
 # step ARGUMENT...: a step of four tasks on two nodes that keeps its traces, in $run
 step() {
@@ -133,37 +148,27 @@ mv "$spool.away" "$spool"
 wait "$step"
 
 # --- what others left ----------------------------------------------------------------------------
-# leftover NAME: a step's directory, with things of its user in it, that nobody has touched for long
-leftover() {
-    mkdir -m 700 "$spool/$1"
-    mkdir "$spool/$1/world-0"
-    echo x >"$spool/$1/world-0/rank-000000.sptrace"
-    ln -s "$SP_CLUSTER/home/precious" "$spool/$1/link"
-    ln -s "$SP_CLUSTER/home" "$spool/$1/world-0/link"
-    chown -R --no-dereference --reference=. "$spool/$1"
-    touch --date='5 minutes ago' "$spool/$1"
-}
 echo precious >"$SP_CLUSTER/home/precious"
-for name in 7.0-0-0 7.1-0-0 7.2-0-0 7.3-0-0 notes; do
-    leftover "$name"
+while (($(date +%s) - $(stat --format=%Z "$old/notes") <= 61)); do
+    sleep 0.5
 done
-touch "$spool/7.1-0-0"
-exec {held}<"$spool/7.2-0-0"
+leftover 7.1-0-0
+exec {held}<"$old/7.2-0-0"
 flock "$held"
 for node in 1 2; do
     "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- \
         touch /run/scope-profile/7.3
 done
+site "spool=$old"
 step ./neighbours 0.1
 exec {held}<&-
-is "$status$err: $(listing "$spool")" "0: 7.1-0-0 7.2-0-0 7.3-0-0 notes" \
+is "$status$err: $(listing "$old")" "0: 7.1-0-0 7.2-0-0 7.3-0-0 notes" \
     "a step's directory that nobody holds, and no epilog will look for, goes with the next step"
 is "$(cat "$SP_CLUSTER/home/precious")" precious "what links in it point to is untouched"
 for node in 1 2; do
     "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node "$node" -- \
         rm /run/scope-profile/7.3
 done
-find "$spool" -mindepth 1 -delete
 rm "$SP_CLUSTER/home/precious"
 
 # --- copies that are not whole -------------------------------------------------------------------

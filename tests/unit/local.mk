@@ -40,7 +40,7 @@ endif
 if HAVE_CRITERION
 if !PRELOAD_ONLY
 SPANK_TESTS = test_program test_spank_parts test_child test_step_record test_registry \
-	test_user_child
+	test_spool_files test_user_child
 check_PROGRAMS += $(SPANK_TESTS)
 TESTS += $(SPANK_TESTS)
 test_program_SOURCES = tests/unit/test_program.c spank/elf_check.c spank/program.c
@@ -59,6 +59,9 @@ test_child_LDADD = $(CRITERION_LIBS)
 test_step_record_SOURCES = tests/unit/test_step_record.c schema/step_record.c
 test_step_record_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_step_record_LDADD = libtrace.la $(CRITERION_LIBS)
+test_spool_files_SOURCES = tests/unit/test_spool_files.c schema/spool_files.c
+test_spool_files_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+test_spool_files_LDADD = libtrace.la $(CRITERION_LIBS)
 test_user_child_SOURCES = tests/unit/test_user_child.c merge/user_child.c
 test_user_child_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 test_user_child_LDADD = libtrace.la $(CRITERION_LIBS)
@@ -86,8 +89,8 @@ endif
 
 # The profile file, the merge and the report.
 if !PRELOAD_ONLY
-MERGE_TAP = tests/unit/form.t tests/unit/likwid.t tests/unit/live.t tests/unit/man.t \
-	tests/unit/merge.t \
+MERGE_TAP = tests/unit/epilog.t tests/unit/form.t tests/unit/likwid.t tests/unit/live.t \
+	tests/unit/man.t tests/unit/merge.t \
 	tests/unit/report.t tests/unit/reader_python.t
 check_PROGRAMS += make_traces
 TESTS += $(MERGE_TAP)

@@ -113,6 +113,17 @@ Test(step_record, a_step_without_groups)
     cr_expect(record.is_mpirun);
 }
 
+/* The plugin may be replaced while jobs run. */
+Test(step_record, what_an_older_plugin_wrote_is_read)
+{
+    cr_assert_eq(parse(FIRST "job=17\nstep=0\nnodes=2\nuser=1\ngroup=1\ngroups=\nmerge=srun\n"
+                             "run=/d/run\ntimeout=1\nwait=1\nthreads=1\ndetach=no\nmpirun=no\n"),
+                 0, "%s", err.text);
+    cr_expect_eq(record.component, 0);
+    cr_expect_str_empty(record.spool);
+    cr_expect_str_eq(record.run, "/d/run");
+}
+
 Test(step_record, only_the_keys_of_this_version_and_each_once)
 {
     refuses("", "it is no entry of version 1");

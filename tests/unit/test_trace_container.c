@@ -91,6 +91,38 @@ Test(trace_container, what_went_in_comes_out)
     trace_container_close(&container);
 }
 
+/* A rank takes space ahead of what it writes. */
+Test(trace_container, what_was_never_written_takes_no_space)
+{
+    enum { LENGTH = 16 * 1024 * 1024, LAST = LENGTH - 4 };
+    struct stat status;
+    char text[8] = "";
+    put_file("trace", "begin", 5);
+    int source = openat(dirfd_, "trace", O_RDWR);
+    cr_assert_eq(pwrite(source, "mid", 3, LENGTH / 2), 3);
+    cr_assert_eq(ftruncate(source, LENGTH), 0);
+    int fd = openat(dirfd_, "c", O_RDWR | O_CREAT | O_TRUNC, 0644);
+    cr_assert_eq(trace_container_begin(fd), 0);
+    cr_assert_eq(trace_container_add(fd, names[0], source), 0);
+    cr_assert_eq(trace_container_finish(fd, 1), 0);
+    cr_assert_eq(fstat(fd, &status), 0);
+    cr_expect_lt((long long)status.st_blocks * 512, LENGTH / 4);
+    cr_assert_eq(trace_container_open(&container, dirfd_, "c", &err), 0, "%s", err.text);
+    cr_assert_eq(trace_container_next(&container, &trace), 1);
+    cr_expect_eq(trace.size, LENGTH);
+    cr_assert_eq(pread(fd, text, 5, (off_t)trace.offset), 5);
+    cr_expect_str_eq(text, "begin");
+    cr_assert_eq(pread(fd, text, 5, (off_t)trace.offset + LENGTH / 2), 5);
+    cr_expect_str_eq(text, "mid");
+    cr_assert_eq(pread(fd, text, 4, (off_t)trace.offset + LAST), 4);
+    cr_expect_eq(memcmp(text, "\0\0\0\0", 4), 0);
+    cr_expect_eq(trace_container_next(&container, &trace), 0);
+    cr_expect(container.is_complete);
+    trace_container_close(&container);
+    close(source);
+    close(fd);
+}
+
 Test(trace_container, whatever_is_cut_off_the_rest_is_there)
 {
     unsigned char data[SIZE_MAX_HERE];
