@@ -254,7 +254,7 @@ recorded "signals and floating-point state are the program's"
 : >"$work/before"
 plainly LD_PRELOAD="$preload" "$programs/program" plain
 is "$status$messages$output" "0send 20" "without being asked, the program runs as it does"
-is "$(find "$work" -newer "$work/before" ! -name messages)" "" "and no file is made"
+is "$(find "$work" -mindepth 1 -newer "$work/before" ! -name messages)" "" "and no file is made"
 
 : >"$work/file"
 plainly LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$work/file/run" "$programs/program" exit
