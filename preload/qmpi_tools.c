@@ -18,6 +18,7 @@
 
 static struct qmpi_tool tools[QMPI_TOOLS_MAX];
 static size_t tool_count;
+static bool loading_sites; /* those that announce themselves now are the site's */
 
 static char list[OPTIONS_TEXT_MAX]; /* names joined by '+' */
 
@@ -42,7 +43,7 @@ static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
     trouble.length += strlen(end);
 }
 
-static const struct qmpi_tool *find(const char *name, size_t length)
+static struct qmpi_tool *find(const char *name, size_t length)
 {
     size_t count = __atomic_load_n(&tool_count, __ATOMIC_ACQUIRE);
     for (size_t i = 0; i < count; i++) {
@@ -63,7 +64,12 @@ int qmpi_tools_announce(const char *name, void (*init)(int tool_id))
                     QMPI_NAME_MAX);
         return -1;
     }
-    if (find(name, length) || strcmp(name, QMPI_RECORDER) == 0) {
+    struct qmpi_tool *other = find(name, length);
+    if (other && loading_sites) { /* of a library that the program was started with */
+        other->init = init;
+        return 0;
+    }
+    if (other || strcmp(name, QMPI_RECORDER) == 0) {
         report_once(REPORT_TOOLS,
                     "the name of the QMPI tool \"%s\" is taken: the first one has it", name);
         return -1;
@@ -172,7 +178,7 @@ static bool is_recorder(const char *name, size_t length)
 
 static void load_missing(const char *name, size_t length, void *directory)
 {
-    if (!is_recorder(name, length) && !find(name, length))
+    if (!is_recorder(name, length) && (loading_sites || !find(name, length)))
         load_from(directory, name, length);
 }
 
@@ -228,8 +234,10 @@ void qmpi_tools_load(void)
 {
     char text[OPTIONS_TEXT_MAX], sites[PATH_MAX];
     if (dlopen) {
-        if (own_directory(sites))
+        loading_sites = own_directory(sites);
+        if (loading_sites)
             visit_names(load_missing, sites);
+        loading_sites = false;
         load_along(path_text(text));
     }
     visit_names(note_missing, NULL);

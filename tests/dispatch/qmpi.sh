@@ -381,4 +381,11 @@ tools first LD_PRELOAD="$work/site/libscope_preload.so" SCOPE_PROFILE_QMPI_PATH=
     "$programs/program" plain
 is "$status$messages$output" "0send 20
 first 1: 0 calls, 20 sends, 0 allreduces" "a user's library does not take the name of a site's"
+tools first QMPI_TOOL_FILE=1 LD_PRELOAD="$work/site/libscope_preload.so:$work/tools/all.so" \
+    "$programs/program" once
+is "$status$messages$(grep " is in " <<<"$output")" "0first is in $work/site/qmpi/first.so" \
+    "nor does one that the program was started with"
+tools first QMPI_TOOL_FILE=1 LD_PRELOAD="$preload:$work/tools/all.so" "$programs/program" once
+is "$status$messages$(grep " is in " <<<"$output")" "0first is in $work/tools/all.so" \
+    "which can be chosen elsewhere"
 done_testing

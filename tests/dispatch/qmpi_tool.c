@@ -2,8 +2,9 @@
 /* QMPI tools that behave, and some that do not: each says at the end what it saw.
  *
  * With QMPI_TOOL_LOG=FUNCTION each call's way in is told, with QMPI_TOOL_ADDRESS where it was
- * called from. With QMPI_TOOL_COUNTS nothing is said, but how often each function was called is
- * written to files, one of each process and instance.
+ * called from, and with QMPI_TOOL_FILE in which library each instance is. With QMPI_TOOL_COUNTS
+ * nothing is said, but how often each function was called is written to files, one of each process
+ * and instance.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,6 +51,9 @@ static struct counts *begin(const char *name, int id)
     every_instance = counts;
     if (QMPI_Register_tool_storage(id, counts) != MPI_SUCCESS)
         abort();
+    Dl_info here;
+    if (getenv("QMPI_TOOL_FILE") && dladdr(&every_instance, &here))
+        printf("%s is in %s\n", name, here.dli_fname);
     return counts;
 }
 
