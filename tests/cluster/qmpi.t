@@ -8,7 +8,7 @@
 # SP_MPI: the directory in which contrib/run-tests.sh has put MPICH 5 with an mpi4py.
 . "$(dirname "$0")/scenario.sh"
 : "${SP_MPI:?set by contrib/run-tests.sh}"
-plan 70
+plan 71
 fresh_directory
 export OMPI_MCA_osc=pt2pt,sm # as in two-hosts-two-mpis.t
 
@@ -167,6 +167,7 @@ MPI_Send from deliver" "$mpi: the calling address is in the function that calls"
         --scope-profile="mpi-calls,qmpi=cxx,qmpi-path=$work/$mpi" ./late
     is "$status$out" "0cxx 1: 1 sends" "$mpi: a tool in C++"
 done
+is "$(slow scope+delay DELAY_RANK=5 PMIX_RANK=5)" "in in" "the launcher's rank comes before Slurm's"
 sed 's/scope_qmpi.h/mpi.h/' "$SP_TOP/contrib/qmpi-tools/delay.c" >plain.c
 mv mpich/delay.so delay.so
 mpicc.mpich -shared -fPIC -o mpich/delay.so plain.c
