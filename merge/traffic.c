@@ -9,6 +9,7 @@
 enum {
     MESSAGES_MAX = 4096, /* wildcard receives that one call finished, or what it started */
     SLOTS_MIN = 64,
+    CHANNELS_SHARE = 8, /* times to a channel: each keeps one at least, however thin */
 };
 
 /* What a call of some signature does. */
@@ -20,7 +21,7 @@ struct meaning {
     bool starts_many;     /* persistent requests */
     bool starts_sends;    /* some of these may be sends */
     bool tells_all;       /* messages that it started are told one by one, or there were none */
-    uint64_t requests;    /* how many receives it begins or completes */
+    uint64_t requests;    /* how many receives it starts together or completes */
     size_t sends_to;      /* channels; SIZE_MAX: none that is known */
     size_t receives_from; /* likewise */
     size_t collective;    /* likewise */
@@ -103,19 +104,28 @@ static int grow(void *array, size_t *room, size_t count, size_t size)
     return 0;
 }
 
+/* Whether there may be another one. A part is kept free of those of messages, for collectives tell
+ * more with less. */
+static bool is_full(const struct traffic *traffic, bool is_collective)
+{
+    size_t most = traffic->times_max / CHANNELS_SHARE;
+    return traffic->channel_count >= (is_collective ? most : most - most / 4);
+}
+
 /* The number of the channel, which is made if it is new; *number is SIZE_MAX where other side or
- * communicator are not known. */
+ * communicator are not known, or channels are too many. */
 static int get_channel(struct traffic *traffic, const struct channel *wanted, size_t *number)
 {
     bool is_collective = wanted->use >= CHANNEL_ALL;
     *number = SIZE_MAX;
-    if (wanted->communicator < 0 || (!is_collective && (wanted->peer < 0 || wanted->tag < 0)) ||
-        traffic->channel_count >= UINT32_MAX - 1)
+    if (wanted->communicator < 0 || (!is_collective && (wanted->peer < 0 || wanted->tag < 0)))
         return 0;
     if (make_slots(traffic) < 0)
         return -1;
     uint32_t *slot = find_slot(traffic, wanted);
     if (*slot == 0) {
+        if (is_full(traffic, is_collective))
+            return 0;
         if (grow(&traffic->channels, &traffic->channel_room, traffic->channel_count,
                  sizeof(*traffic->channels)) < 0)
             return -1;
@@ -154,7 +164,8 @@ static size_t kept(const struct channel *channel)
     return channel->count ? (size_t)((channel->count - 1) >> channel->shift) + 1 : 0;
 }
 
-/* Keeps every second one of what is kept. */
+/* Keeps every second one of what is kept. As there are CHANNELS_SHARE times to a channel, that makes
+ * room for many more: no shift comes near the width of a number. */
 static void thin_out(struct traffic *traffic)
 {
     traffic->shift++;
@@ -174,7 +185,7 @@ static void thin_out(struct traffic *traffic)
 
 static int make_room(struct channel *channel)
 {
-    size_t room = channel->room ? 2 * channel->room : 8;
+    size_t room = channel->room ? 2 * channel->room : 2;
     if (kept(channel) < channel->room)
         return 0;
     if (channel->use != CHANNEL_RECEIVES) {
@@ -487,7 +498,7 @@ static int complete(struct traffic *traffic, size_t number, uint32_t stream, uin
     struct channel *channel = &traffic->channels[number];
     uint64_t posted = channel->posted, done = requests < posted ? requests : posted;
     channel->posted -= done;
-    for (uint64_t i = 0; i < done; i++) {
+    for (uint64_t i = 0; i < done; i++) { /* each was a call */
         if (count(traffic, number, stream, 0, end) < 0)
             return -1;
     }
@@ -589,7 +600,7 @@ static int take_call(struct traffic *traffic, uint32_t stream, const struct mean
     if (meaning->receives)
         return count(traffic, meaning->receives_from, stream, start, end);
     if (meaning->posts)
-        return post(traffic, stream, meaning->receives_from, meaning->requests);
+        return post(traffic, stream, meaning->receives_from, 1);
     return meaning->completes ? finish_requests(traffic, stream, meaning, end) : 0;
 }
 
@@ -607,19 +618,27 @@ int traffic_event(struct traffic *traffic, uint32_t stream, const struct trace_e
     return status;
 }
 
-void traffic_release(struct traffic *traffic)
+void traffic_end(struct traffic *traffic)
 {
-    for (size_t i = 0; i < traffic->channel_count; i++) {
-        free(traffic->channels[i].starts);
-        free(traffic->channels[i].ends);
-    }
     for (size_t i = 0; i < traffic->stream_count; i++) {
         free(traffic->streams[i].meanings);
         free(traffic->streams[i].messages);
     }
-    free(traffic->channels);
-    free(traffic->slots);
     free(traffic->streams);
     free(traffic->waiting);
+    traffic->streams = NULL;
+    traffic->waiting = NULL;
+    traffic->stream_count = traffic->waiting_count = traffic->waiting_room = 0;
+}
+
+void traffic_release(struct traffic *traffic)
+{
+    traffic_end(traffic);
+    for (size_t i = 0; i < traffic->channel_count; i++) {
+        free(traffic->channels[i].starts);
+        free(traffic->channels[i].ends);
+    }
+    free(traffic->channels);
+    free(traffic->slots);
     *traffic = (struct traffic){.times_max = traffic->times_max};
 }

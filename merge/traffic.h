@@ -8,7 +8,8 @@
  * to be counted, and no receive that did not come; receives may be missing. So a channel ends where
  * that is no longer sure.
  *
- * Of many events in a channel each second, fourth, ... is kept: memory is bounded.
+ * Of many events in a channel each second, fourth, ... is kept, and channels beyond so many are not
+ * followed: memory is bounded.
  */
 #ifndef SCOPE_TRAFFIC_H
 #define SCOPE_TRAFFIC_H
@@ -63,8 +64,8 @@ struct traffic {
     unsigned shift; /* of new channels */
 };
 
-/* Zero-initialise but for times_max: how many times may be kept, at least 1024. All functions that
- * return int return 0, or -1 if memory is out. */
+/* Zero-initialise but for times_max: how many times may be kept, at least 1024, in an eighth as many
+ * channels. All functions that return int return 0, or -1 if memory is out. */
 
 /* What a call of some signature is. */
 struct traffic_call {
@@ -88,6 +89,9 @@ int traffic_failed(struct traffic *traffic, uint32_t stream);
 
 /* From here on calls may be missing. */
 void traffic_paused(struct traffic *traffic);
+
+/* No call follows: frees what only these need. */
+void traffic_end(struct traffic *traffic);
 
 /* Is called when communicator and peer of the channels have been put into other terms: those with a
  * count are found by these from then on. */

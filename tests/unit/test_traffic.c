@@ -285,3 +285,29 @@ Test(traffic, of_very_many_some_are_kept)
     for (uint64_t i = 0; i < 10000; i += UINT64_C(1) << channel->shift)
         cr_assert_eq(channel->starts[i >> channel->shift], 10 * i);
 }
+
+Test(traffic, of_very_many_channels_some_are_followed)
+{
+    for (int round = 0; round < 100; round++) {
+        for (int peer = 1; peer <= 2000; peer++)
+            call(0, message("send", peer), 10, 20);
+    }
+    call(0, collective("barrier", -1, 0), 30, 40);
+    cr_expect_leq(traffic.times, 1024);
+    cr_expect_leq(traffic.channel_count, 128);
+    cr_expect_eq(sends(1), 100);
+    cr_expect_null(find(CHANNEL_SENDS, 2000));
+    cr_expect_eq(traffic.channels[traffic.channel_count - 1].use, CHANNEL_ALL);
+    cr_expect_lt(traffic.shift, 10);
+}
+
+Test(traffic, a_call_that_begins_one_receive_is_taken_for_no_more)
+{
+    struct spec irecv = message("irecv", 1);
+    irecv.received = INT32_MAX;
+    for (int i = 0; i < 1000; i++) {
+        call(0, irecv, 1, 2);
+        call(0, wait_for("waitall", "irecv", 1, INT32_MAX), 3, 4);
+    }
+    cr_expect_eq(receives(1), 1000);
+}
