@@ -91,12 +91,30 @@ static uint64_t key_of(const struct trace_communicator *definition)
     return definition->id <= COMMUNICATOR_SELF ? definition->id : definition->key;
 }
 
-static int make_group(struct group *group, const struct trace_communicator *definition)
+static void release_group(struct group *group)
 {
+    free(group->members);
+    free(group->runs);
+    *group = (struct group){.size = 0};
+}
+
+static int make_group(struct communicators *communicators, struct group *group,
+                      const struct trace_communicator *definition)
+{
+    size_t size = definition->run_count * sizeof(*group->runs);
     *group = (struct group){.size = definition->size,
                             .hash = hash_members(definition),
-                            .members = print_members(definition)};
-    return group->members ? 0 : -1;
+                            .members = print_members(definition),
+                            .runs = malloc(size + 1),
+                            .run_count = definition->run_count};
+    if (!group->members || !group->runs) {
+        release_group(group);
+        return -1;
+    }
+    if (size > 0)
+        memcpy(group->runs, definition->runs, size);
+    communicators->text_bytes += strlen(group->members) + size;
+    return 0;
 }
 
 static bool is_group_of(const struct group *group, const struct trace_communicator *definition)
@@ -109,8 +127,10 @@ static int add_new(struct communicators *communicators, uint32_t rank, uint64_t 
                    const struct trace_communicator *definition, size_t *index)
 {
     struct group local;
-    if (make_group(&local, definition) < 0 || make_room(communicators) < 0) {
-        free(local.members);
+    if (make_group(communicators, &local, definition) < 0)
+        return -1;
+    if (make_room(communicators) < 0) {
+        release_group(&local);
         return -1;
     }
     *find_slot(communicators, key) = communicators->count + 1;
@@ -130,8 +150,8 @@ static int add_new(struct communicators *communicators, uint32_t rank, uint64_t 
 
 /* Compares with what is known, or learns from it. The two groups of an intercommunicator have
  * members of their own, and every rank its own MPI_COMM_SELF. Returns 0, or -1 if memory is out. */
-static int add_member(struct communicator *communicator, uint32_t rank,
-                      const struct trace_communicator *definition)
+static int add_member(struct communicators *communicators, struct communicator *communicator,
+                      uint32_t rank, const struct trace_communicator *definition)
 {
     if (communicator->last_rank == rank)
         communicator->ambiguous = true; /* one rank has two of them */
@@ -142,7 +162,7 @@ static int add_member(struct communicator *communicator, uint32_t rank,
     else if (communicator->kind != COMMUNICATOR_INTER || definition->kind != COMMUNICATOR_INTER)
         communicator->ambiguous = true;
     else if (!communicator->remote.members)
-        return make_group(&communicator->remote, definition);
+        return make_group(communicators, &communicator->remote, definition);
     else
         communicator->ambiguous |= !is_group_of(&communicator->remote, definition);
     return 0;
@@ -186,7 +206,7 @@ int communicators_add(struct communicators *communicators, uint32_t rank,
         struct communicator *communicator = &communicators->list[--index];
         if (communicator->last_rank == rank && communicator->last_local_id == definition->id)
             return 0; /* told by another thread, or again */
-        if (add_member(communicator, rank, definition) < 0)
+        if (add_member(communicators, communicator, rank, definition) < 0)
             return -1;
     }
     return add_definition(communicators, rank, definition, index);
@@ -378,6 +398,7 @@ int communicators_name(struct communicators *communicators, uint32_t rank, uint3
         return -1;
     communicators->names[communicators->name_count++] = (struct given_name){
         .rank = rank, .local_id = local_id, .order = communicators->name_order++, .text = text};
+    communicators->text_bytes += strlen(text);
     return 0;
 }
 
@@ -467,6 +488,24 @@ const struct communicator *communicators_find(const struct communicators *commun
     return communicator && !communicator->ambiguous ? communicator : NULL;
 }
 
+static int64_t member_at(const struct group *group, uint64_t index)
+{
+    return members_at(group->runs, group->run_count, index);
+}
+
+/* The group of an intercommunicator in which rank is not; NULL where that is not told. */
+static const struct group *other_group(const struct communicators *communicators,
+                                       const struct communicator *communicator, uint32_t rank,
+                                       uint32_t local_id)
+{
+    const struct definition *definition = find_definition(communicators, rank, local_id);
+    if (member_at(&communicator->local, definition->local_rank) == rank)
+        return &communicator->remote;
+    if (member_at(&communicator->remote, definition->local_rank) == rank)
+        return &communicator->local;
+    return NULL;
+}
+
 int64_t communicators_world_rank(const struct communicators *communicators, uint32_t rank,
                                  int64_t local_id, int64_t peer)
 {
@@ -475,16 +514,28 @@ int64_t communicators_world_rank(const struct communicators *communicators, uint
     if (local_id == COMMUNICATOR_SELF)
         return rank;
     const struct communicator *communicator = communicators_find(communicators, rank, local_id);
-    if (!communicator || communicator->kind != COMMUNICATOR_INTRA)
+    if (!communicator)
         return COMMUNICATOR_UNKNOWN;
-    return members_at(communicator->local.members, (uint64_t)peer);
+    const struct group *group = &communicator->local;
+    if (communicator->kind == COMMUNICATOR_INTER &&
+        !(group = other_group(communicators, communicator, rank, (uint32_t)local_id)))
+        return COMMUNICATOR_UNKNOWN;
+    return member_at(group, (uint64_t)peer);
+}
+
+uint64_t communicators_memory(const struct communicators *communicators)
+{
+    return communicators->room * sizeof(*communicators->list) +
+           communicators->definition_room * sizeof(*communicators->definitions) +
+           communicators->slot_count * sizeof(*communicators->slots) +
+           communicators->name_room * sizeof(*communicators->names) + communicators->text_bytes;
 }
 
 void communicators_release(struct communicators *communicators)
 {
     for (size_t i = 0; i < communicators->count; i++) {
-        free(communicators->list[i].local.members);
-        free(communicators->list[i].remote.members);
+        release_group(&communicators->list[i].local);
+        release_group(&communicators->list[i].remote);
         free(communicators->list[i].name);
     }
     for (size_t i = 0; i < communicators->name_count; i++)

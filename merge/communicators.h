@@ -16,6 +16,8 @@ struct group {
     uint32_t size;
     uint64_t hash;
     char *members; /* world ranks, "0-3,8-14:2"; "" where they cannot be told; NULL: no group */
+    struct trace_rank_run *runs; /* the same */
+    uint32_t run_count;
 };
 
 /* A communicator, known by the key that all its members computed alike. */
@@ -60,6 +62,7 @@ struct communicators {
     size_t slot_count;
     struct given_name *names;
     size_t name_count, name_room, name_order;
+    uint64_t text_bytes; /* of names and groups */
 };
 
 /* Adds what a rank defines; each of its threads may define the same again. Returns 0, or -1 if
@@ -89,14 +92,17 @@ int64_t communicators_id(const struct communicators *communicators, uint32_t ran
 const struct communicator *communicators_find(const struct communicators *communicators,
                                               uint32_t rank, int64_t local_id);
 
-/* The rank in MPI_COMM_WORLD of what rank knows as peer in its local_id, once settled; -1 where
- * that is not known, as of an intercommunicator's other group. */
+/* The rank in MPI_COMM_WORLD of what rank knows as peer in its local_id (in an intercommunicator: of
+ * the other group), once settled; -1 where that is not known. */
 int64_t communicators_world_rank(const struct communicators *communicators, uint32_t rank,
                                  int64_t local_id, int64_t peer);
 
 /* What a communicator is called, as MPI_Comm_get_name would have it on the lowest rank that named
  * it; "" if it has no name. Valid after communicators_settle. */
 const char *communicator_name(const struct communicator *communicator);
+
+/* The bytes that they take. */
+uint64_t communicators_memory(const struct communicators *communicators);
 
 void communicators_release(struct communicators *communicators);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members of a group as text: world ranks in the order of the group, "0-3,8-14:2". */
+/* The members of a group: world ranks in its order, as runs and as text, "0-3,8-14:2". */
 #include "merge/members.h"
 
 #include <inttypes.h>
@@ -53,15 +53,14 @@ bool members_next(const char **members, struct trace_rank_run *run)
     return true;
 }
 
-int64_t members_at(const char *members, uint64_t index)
+int64_t members_at(const struct trace_rank_run *runs, uint32_t run_count, uint64_t index)
 {
-    struct trace_rank_run run;
-    while (members_next(&members, &run)) {
-        if (index < run.count) {
-            int64_t rank = (int64_t)run.first + (int64_t)index * run.stride;
+    for (uint32_t i = 0; i < run_count; i++) {
+        if (index < runs[i].count) {
+            int64_t rank = (int64_t)runs[i].first + (int64_t)index * runs[i].stride;
             return rank < 0 ? -1 : rank;
         }
-        index -= run.count;
+        index -= runs[i].count;
     }
     return -1;
 }

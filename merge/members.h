@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members of a group as text: world ranks in the order of the group, "0-3,8-14:2". */
+/* The members of a group: world ranks in its order, as runs and as text, "0-3,8-14:2". */
 #ifndef SCOPE_MEMBERS_H
 #define SCOPE_MEMBERS_H
 
@@ -18,7 +18,7 @@ const char *members_print_run(const struct trace_rank_run *run, char text[static
  * that does not tell all. */
 bool members_next(const char **members, struct trace_rank_run *run);
 
-/* The world rank of the member with this index, from 0; -1 where the text does not tell. */
-int64_t members_at(const char *members, uint64_t index);
+/* The world rank of the member with this index, from 0; -1 where the runs do not tell. */
+int64_t members_at(const struct trace_rank_run *runs, uint32_t run_count, uint64_t index);
 
 #endif

@@ -182,19 +182,23 @@ Test(members, a_run_comes_back)
 
 Test(members, are_found_by_their_index)
 {
-    static const char members[] = "0-3,8-14:2,7,5-1:-2";
+    static const struct trace_rank_run runs[] = {{0, 4, 1}, {8, 4, 2}, {7, 1, 1}, {5, 3, -2}};
     static const int64_t expected[] = {0, 1, 2, 3, 8, 10, 12, 14, 7, 5, 3, 1, -1, -1};
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-        cr_expect_eq(members_at(members, i), expected[i], "member %zu", i);
-    cr_expect_eq(members_at("0-3,...", 3), 3);
-    cr_expect_eq(members_at("0-3,...", 4), -1, "what is not told");
-    cr_expect_eq(members_at("", 0), -1);
+        cr_expect_eq(members_at(runs, 4, i), expected[i], "member %zu", i);
+    cr_expect_eq(members_at(runs, 1, 3), 3);
+    cr_expect_eq(members_at(runs, 1, 4), -1, "what is not told");
+    cr_expect_eq(members_at(&(struct trace_rank_run){1, 9, -1}, 1, 2), -1, "nobody");
+    cr_expect_eq(members_at(NULL, 0, 0), -1);
 }
 
-Test(members, impossible_ones_have_nobody)
+Test(members, impossible_texts_have_nobody)
 {
     static const char *const texts[] = {"x", "-5", "5-", "0-3:0", "0-3:", "3-0", "0-9:99999999999",
                                         "99999999999", "0-3:-1"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-        cr_expect_eq(members_at(texts[i], 0), -1, "%s", texts[i]);
+    struct trace_rank_run run;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        const char *text = texts[i];
+        cr_expect_not(members_next(&text, &run), "%s", texts[i]);
+    }
 }

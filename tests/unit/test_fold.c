@@ -217,6 +217,7 @@ static void add_inter(struct communicators *communicators, uint32_t rank, uint32
     struct trace_communicator definition = {.id = 2,
                                             .kind = COMMUNICATOR_INTER,
                                             .key = key,
+                                            .rank = rank - first,
                                             .size = size,
                                             .run_count = size ? 1 : 0,
                                             .runs = &run};
@@ -237,6 +238,11 @@ Test(communicators, the_groups_of_an_intercommunicator_are_each_others_remote_on
     cr_expect_str_eq(inter->remote.members, "2-4");
     cr_expect_eq(inter->remote.size, 3);
     cr_expect_eq(communicators_id(&communicators, 4, 2), 2);
+    /* Each side's peers are the other's. */
+    cr_expect_eq(communicators_world_rank(&communicators, 0, 2, 2), 4);
+    cr_expect_eq(communicators_world_rank(&communicators, 1, 2, 3), -1);
+    cr_expect_eq(communicators_world_rank(&communicators, 4, 2, 1), 1);
+    cr_expect_eq(communicators_world_rank(&communicators, 4, 2, 2), -1);
     communicators_release(&communicators);
 }
 
@@ -252,6 +258,7 @@ Test(communicators, an_intercommunicator_has_two_groups_and_no_more)
     cr_expect(communicators.list[0].ambiguous);
     cr_expect_eq(communicators_id(&communicators, 3, 2), 2);
     cr_expect_null(communicators.list[1].remote.members);
+    cr_expect_eq(communicators_world_rank(&communicators, 3, 2, 0), -1);
     communicators_release(&communicators);
 }
 
