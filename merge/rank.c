@@ -11,7 +11,10 @@
 #include "merge/traffic.h"
 #include "merge/unrecorded.h"
 
-enum { EVENTS_AT_ONCE = 256 }; /* 6 KiB: they stay in the cache */
+enum {
+    EVENTS_AT_ONCE = 256, /* 6 KiB: they stay in the cache */
+    LOOK_EVERY = 64,      /* so many times the memory that they take is looked at */
+};
 
 static const char *const words[] = {
     [RANK_COMPLETE] = "complete", [RANK_CUT_OFF] = "cut off",       [RANK_STOPPED] = "stopped",
@@ -32,6 +35,7 @@ int64_t rank_ns(const struct rank *rank, uint64_t ticks, size_t *hint)
 struct scan {
     struct rank *rank;
     struct trace_reader *reader;
+    uint64_t memory; /* most that the rank may take */
     struct error *err;
 };
 
@@ -320,6 +324,7 @@ static int tell_communicator(struct rank *rank, const struct trace_communicator 
         memcpy(told->runs, communicator->runs, size);
     told->is = *communicator;
     told->is.runs = told->runs;
+    rank->told_bytes += size;
     return 0;
 }
 
@@ -329,6 +334,7 @@ static int tell_name(struct rank *rank, uint32_t id, const char *name)
     if (!told)
         return -1;
     told->is.id = id;
+    rank->told_bytes += strlen(name);
     return (told->name = strdup(name)) ? 0 : -1;
 }
 
@@ -364,15 +370,24 @@ static int add_record(const struct scan *scan, const struct trace_record *record
     return 0;
 }
 
+static int check_memory(const struct scan *scan)
+{
+    if (rank_memory(scan->rank) <= scan->memory)
+        return 0;
+    return error_set(scan->err, "%s: what it called needs more memory than --memory= allows: "
+                                "give more", scan->rank->file);
+}
+
 /* Reads the events that come next, many at once. */
 static int read_events(const struct scan *scan)
 {
     struct trace_event events[EVENTS_AT_ONCE];
     struct traffic *traffic = scan->rank->traffic;
     uint32_t stream;
-    size_t count;
+    size_t count, look = 0;
     while ((count = trace_reader_events(scan->reader, events, EVENTS_AT_ONCE, &stream)) > 0) {
-        if (add_events(scan, stream, events, count) < 0)
+        if (add_events(scan, stream, events, count) < 0 ||
+            (++look % LOOK_EVERY == 0 && check_memory(scan) < 0))
             return -1;
         for (size_t i = 0; traffic && i < count; i++) {
             if (traffic_event(traffic, stream, &events[i]) < 0)
@@ -388,11 +403,13 @@ static int read_records(const struct scan *scan)
     struct rank *rank = scan->rank;
     struct trace_record record;
     struct error problem;
+    size_t look = 0;
     int status;
     while ((status = read_events(scan)) == 0 &&
            (status = trace_reader_next(scan->reader, &record, &problem)) != 0) {
         if (status > 0) {
-            if (add_record(scan, &record) < 0 || add_traffic(scan, &record) < 0)
+            if (add_record(scan, &record) < 0 || add_traffic(scan, &record) < 0 ||
+                (++look % LOOK_EVERY == 0 && check_memory(scan) < 0))
                 return -1;
             continue;
         }
@@ -512,6 +529,8 @@ static int finish(const struct scan *scan)
     settle_session(rank);
     settle_state(rank);
     rank->bytes = trace_reader_bytes(scan->reader);
+    if (rank->traffic)
+        traffic_end(rank->traffic);
     for (size_t i = 0; i < rank->thread_count; i++) {
         if (lane_settle(&rank->threads[i].lane) < 0)
             return no_memory(scan);
@@ -555,9 +574,10 @@ void rank_forget_traffic(struct rank *rank)
     rank->traffic = NULL;
 }
 
-int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *err)
+int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, uint64_t memory,
+              struct error *err)
 {
-    struct scan scan = {.rank = rank, .err = err};
+    struct scan scan = {.rank = rank, .memory = memory, .err = err};
     if (traffic_times > 0) {
         if (!(rank->traffic = calloc(1, sizeof(*rank->traffic))))
             return no_memory(&scan);
@@ -590,6 +610,7 @@ static void forget_told(struct rank *rank)
     free(rank->told);
     rank->told = NULL;
     rank->told_count = rank->told_room = 0;
+    rank->told_bytes = 0;
     names_release(&rank->operations);
 }
 
@@ -646,7 +667,8 @@ uint64_t rank_memory(const struct rank *rank)
 {
     uint64_t bytes = sizeof(*rank) + rank->thread_room * sizeof(*rank->threads) +
                      rank->clock.room * (sizeof(*rank->clock.points) +
-                                         sizeof(*rank->clock.segments));
+                                         sizeof(*rank->clock.segments)) +
+                     rank->told_room * sizeof(*rank->told) + rank->told_bytes;
     for (size_t i = 0; i < rank->thread_count; i++)
         bytes += rank->threads[i].call_room * sizeof(*rank->threads[i].calls) +
                  rank->threads[i].lane.room * sizeof(*rank->threads[i].lane.outers);

@@ -91,6 +91,7 @@ struct rank {
     struct names operations;             /* of its calls, until it joins the others */
     struct told_communicator *told;      /* likewise what it says of communicators */
     size_t told_count, told_room;
+    uint64_t told_bytes; /* of what they point to */
     struct unrecorded *unrecorded;       /* calls without an event; NULL: none */
     struct traffic *traffic;             /* when it sent and received; NULL: nobody asked */
     uint64_t session_start, session_end; /* ticks */
@@ -127,10 +128,12 @@ struct vocabulary {
 /* First pass: reads dirfd/rank->file. Only rank->file is set before. A trace of which something can
  * be used gets a state up to RANK_DAMAGED, others RANK_UNREADABLE, with rank->problem telling why.
  * traffic_times: how many times of messages may be kept for rank->traffic; 0: it is not wanted.
- * Touches nothing but the rank. Returns 0, or -1 and err if memory is out. */
-int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, struct error *err);
+ * memory: what rank_memory may come to. Touches nothing but the rank. Returns 0, or -1 and err if
+ * that is not enough, or memory is out. */
+int rank_scan(struct rank *rank, int dirfd, size_t traffic_times, uint64_t memory,
+              struct error *err);
 
-/* Bytes that its calls and times take. */
+/* Bytes that its calls, times and communicators take; those of its messages are bounded already. */
 uint64_t rank_memory(const struct rank *rank);
 
 /* Adds what the rank knows to what all have in common; ranks do so in their order. Returns 0, or -1

@@ -192,7 +192,7 @@ static bool has_several_hosts(const struct run_world *world, unsigned threads)
 static size_t traffic_times(const struct merge *merge)
 {
     size_t share = merge->memory / TRAFFIC_SHARE / (merge->world->file_count + 1);
-    if (merge->timeline.clock != TIMELINE_MESSAGES || 
+    if (merge->timeline.clock != TIMELINE_MESSAGES ||
         !has_several_hosts(merge->world, merge->threads))
         return 0;
     return share > TRAFFIC_TIMES_LEAST ? share : TRAFFIC_TIMES_LEAST;
@@ -206,7 +206,7 @@ static int scan_one(void *context, size_t number, struct error *err)
     rank->part = merge->world->parts ? &merge->world->parts[number] : NULL;
     if (!rank->file)
         return error_set(err, "out of memory");
-    return rank_scan(rank, merge->world->fd, merge->traffic_times, err);
+    return rank_scan(rank, merge->world->fd, merge->traffic_times, merge->memory / 2, err);
 }
 
 static int join_one(void *context, size_t number, struct error *err)
@@ -216,11 +216,14 @@ static int join_one(void *context, size_t number, struct error *err)
     progress_rank(&merge->progress, rank->events);
     progress_advance(&merge->progress, rank->bytes);
     merge->usable += rank_is_usable(rank);
+    if (rank_join(rank, &merge->vocabulary, err) < 0)
+        return -1;
     merge->ranks_bytes += rank_memory(rank);
-    if (merge->ranks_bytes > merge->memory / 2)
+    if (merge->ranks_bytes + communicators_memory(&merge->vocabulary.communicators) >
+        merge->memory / 2)
         return error_set(err, "%s: what its ranks called needs more memory than --memory= allows: "
                               "give more", merge->run->path);
-    return rank_join(rank, &merge->vocabulary, err);
+    return 0;
 }
 
 static int scan_all(struct merge *merge)
@@ -234,11 +237,7 @@ static int scan_all(struct merge *merge)
     if (!merge->ranks)
         return no_memory(merge);
     merge->rank_count = count;
-    if (workers_run(&workers, count, merge->err) < 0)
-        return -1;
-    return merge->usable ? 0
-                         : error_set(merge->err, "%s: no usable trace: %s", merge->run->path,
-                                     merge->ranks[0].problem.text);
+    return workers_run(&workers, count, merge->err);
 }
 
 /* An end is put on the timeline, so that follows after the hosts are on one. */
@@ -688,7 +687,12 @@ static void release(struct merge *merge)
 static enum world_status merge_into(struct merge *merge, const char *path)
 {
     if (scan_all(merge) < 0)
-        return merge->usable ? WORLD_FAILED : WORLD_NOTHING;
+        return WORLD_FAILED;
+    if (!merge->usable) {
+        error_set(merge->err, "%s: no usable trace: %s", merge->run->path,
+                  merge->ranks[0].problem.text);
+        return WORLD_NOTHING;
+    }
     progress_clear(&merge->progress);
     if (communicators_settle(&merge->vocabulary.communicators) < 0) {
         no_memory(merge);

@@ -31,13 +31,14 @@ enum {
     KEY_MISSING,
     KEY_CUT,
     KEY_ALIKE,
+    KEY_COMMUNICATORS,
     KEY_NOISE,
     KEY_WHAT,
 };
 
 static struct {
     const char *directory, *what;
-    uint32_t ranks, regions, hosts, missing, cut;
+    uint32_t ranks, regions, hosts, missing, cut, communicators;
     uint64_t events, noise_ns;
     double offset_ns, drift_ppm, step_ns;
     bool alike;
@@ -49,6 +50,7 @@ static const struct argp_option options[] = {
     {"regions", KEY_REGIONS, "N", 0, "Different tags of messages (10)", 0},
     {"hosts", KEY_HOSTS, "N", 0, "Hosts (2), each with the same number of ranks", 0},
     {"alike", KEY_ALIKE, NULL, 0, "Instead of messages, reductions of REGIONS different sizes", 0},
+    {"communicators", KEY_COMMUNICATORS, "N", 0, "Communicators that nobody uses", 0},
     {"noise", KEY_NOISE, "NS", 0, "Times between and in calls are up to NS longer, at random", 0},
     {"what", KEY_WHAT, "WHAT", 0, "What asked for the profile", 0},
     {"offset", KEY_OFFSET, "NS", 0, "Host i's real-time clock is ahead by i * NS", 0},
@@ -77,6 +79,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_ALIKE:
         plan.alike = true;
+        return 0;
+    case KEY_COMMUNICATORS:
+        plan.communicators = (uint32_t)value;
         return 0;
     case KEY_NOISE:
         plan.noise_ns = (uint64_t)value;
@@ -157,10 +162,16 @@ static void define(struct maker *maker, uint32_t rank)
 {
     static const char *const names[] = {"send", "recv", "allreduce"};
     struct trace_rank_run all = {.first = 0, .count = plan.ranks, .stride = 1};
-    const struct trace_communicator world = {
+    struct trace_communicator world = {
         .rank = rank, .size = plan.ranks, .parent = -1, .run_count = 1, .runs = &all};
     struct trace_signature signature = {.bytes = 8, .peer = -1, .root = -1, .tag = -1};
     trace_stream_communicator(&maker->stream, &world);
+    for (uint32_t i = 0; i < plan.communicators; i++) {
+        world.id = 2 + i;
+        world.key = 1000 + i;
+        world.parent = 0;
+        trace_stream_communicator(&maker->stream, &world);
+    }
     for (int i = 0; i < OPERATIONS; i++)
         maker->operations[i] = trace_stream_operation(
             &maker->stream, i == ALLREDUCE ? KIND_COLLECTIVE : KIND_POINT_TO_POINT, names[i]);

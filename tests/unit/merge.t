@@ -146,6 +146,17 @@ ok '--labels=op needs less' \
 "$bin/make_run" calls -n 4 --hosts 1 --alike --regions 100000 --events 100000
 ok 'too many calls for it: status 3' exits 3 "$bin/sp-merge" --memory=64M --labels=op calls
 ok 'and what to do' said 'calls: what its ranks called needs more memory than --memory= allows'
+"$bin/make_run" dupes -n 1 --communicators 500000
+ok 'too many communicators of one rank: status 3' \
+    exits 3 limited 196608 "$bin/sp-merge" --memory=64M dupes
+ok 'and what to do' said 'what it called needs more memory than --memory= allows: give more'
+"$bin/make_run" dupes-of-many -n 30 --communicators 20000
+ok 'of many ranks: status 3' exits 3 limited 196608 "$bin/sp-merge" --memory=64M dupes-of-many
+ok 'and what to do' said 'what its ranks called needs more memory than --memory= allows: give more'
+# With messages between hosts, of more kinds than their times may be kept of.
+"$bin/make_run" between -n 30 --regions 12000 --events 100000
+ok 'more kinds of messages than can be followed' \
+    exits 0 limited 196608 "$bin/sp-merge" --memory=160M --labels=op between
 for size in 63M 0 64X; do
     ok "--memory=$size: status 64" exits 64 "$bin/sp-merge" -f --memory=$size run
 done
