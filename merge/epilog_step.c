@@ -107,8 +107,9 @@ static enum sight look(struct watch *watch)
 static bool awaits_cause(const struct epilog_step *step, int run, int64_t now)
 {
     struct timespec time;
+    struct job_end end; /* not told as long as it is being written */
     if (step->record->is_mpirun || now >= step->begun + CAUSE_MS ||
-        faccessat(run, JOB_END_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        (job_end_read(run, &end, NULL) == 0 && end.cause != JOB_END_UNKNOWN))
         return false;
     int64_t killed = exit_record_last_killed(run);
     clock_gettime(CLOCK_REALTIME, &time);

@@ -545,10 +545,15 @@ static int finish(const struct scan *scan)
     return unrecorded_read(rank, scan->reader, &rank->operations) < 0 ? no_memory(scan) : 0;
 }
 
-/* A copied or renamed trace would be taken for another rank. */
+/* A copied or renamed trace would be taken for another rank, or a call of another job. */
 static bool has_its_name(struct rank *rank)
 {
     char name[64];
+    if (rank->job && strcmp(rank->job, rank->header.job) != 0) {
+        error_set(&rank->problem, "%s: is of the run %s, and this is %s", rank->file,
+                  rank->header.job, rank->job);
+        return false;
+    }
     rank_file_name(rank->header.rank, name, sizeof(name));
     if (strcmp(name, rank->file) == 0)
         return true;

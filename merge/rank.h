@@ -78,6 +78,7 @@ struct traffic;
 
 struct rank {
     char *file; /* name in the world's directory */
+    const char *job; /* that the run is of, and its traces; NULL: not known */
     const struct trace_part *part; /* where it is, if in a container; NULL: in the directory */
     struct trace_header header;
     struct trace_state state_page;

@@ -203,6 +203,7 @@ static int scan_one(void *context, size_t number, struct error *err)
     const struct merge *merge = context;
     struct rank *rank = &merge->ranks[number];
     rank->file = strdup(merge->world->files[number]);
+    rank->job = job_record_get(&merge->run->job, "job");
     rank->part = merge->world->parts ? &merge->world->parts[number] : NULL;
     if (!rank->file)
         return error_set(err, "out of memory");

@@ -3,7 +3,7 @@
 # merge=epilog: the job's epilogs make the profile, exactly one of them, whatever started the step and
 # however it ended; and they are the net under a srun that was killed.
 . "$(dirname "$0")/epilog.sh"
-plan 38
+plan 39
 epilog_on
 site merge-wait=3
 mpicc_openmpi -o neighbours "$programs/neighbours.c"
@@ -86,6 +86,12 @@ settle
 is "$(find array -type f -printf '%h %f\n' | sed 's/-[0-9]*\.0\.h5/-JOB.0.h5/' | sort | xargs)" \
     "array/$array-0 scope-profile-JOB.0.h5 array/$array-1 scope-profile-JOB.0.h5" \
     "the tasks of an array"
+
+run srun -N1 -n1 --mpi=none "$what" bash -c './speaker; ./speaker'
+two=$(sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
+settle
+is "$(ranks_of "$two") $(ranks_of "$two-2") $(find . -path "./scope-profile-$two*" -name '*.sptrace')" \
+    "1 1 " "two MPI programs in one task: a profile of each"
 
 # Without PMI each task is a world of its own. What it says need not be UTF-8.
 run srun --mpi=none "$what" -N1 -n1 ./speaker : -N1 -n1 ./speaker

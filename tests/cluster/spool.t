@@ -4,7 +4,7 @@
 # Nothing stays on the node, whatever the user makes of the spool; what cannot be spooled is written
 # as ever.
 . "$(dirname "$0")/scenario.sh"
-plan 41
+plan 44
 fresh_directory
 cp "$plugstack" "$results/plugstack.conf"
 spool=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX") old=$(mktemp -d "$SP_CLUSTER/spool.XXXXXX")
@@ -128,6 +128,15 @@ chmod 755 "$run_directory"
 passes "a run directory that takes no copy is told of" \
     grep -rq "the traces of $spool/.* could not be copied to the run directory" "$SP_CLUSTER/log"
 is_empty "a copy that failed"
+
+# A file of 8 TiB without anything in it takes minutes to read.
+site "spool=$spool spool-timeout=1"
+step -N1 -n1 -w node1 --mpi=none bash -c \
+    './mpich finalize0; cd "$SLURM_SCOPE_PROFILE_SPOOL"/*-0; truncate --size=8T rank-000099.sptrace'
+is "$status$err" 0 "a copy that takes too long: the step is over all the same"
+passes "which the log says" \
+    grep -rq "the traces of $spool/.* were not copied within spool-timeout=" "$SP_CLUSTER/log"
+is_empty "a copy that was ended"
 
 # --- a job that runs ------------------------------------------------------------------------------
 rm -rf scope-profile-*

@@ -48,12 +48,33 @@ late_cause() {
     entered
     epilog &
     sleep 0.5
-    [[ -e run.h5 ]] || echo 'job-end=1 cause=cancelled realtime=1' >run/job-end
+    [[ -e run.h5 ]] || printf 'job-end=1 cause=' >run/job-end # and the rest a little later
+    sleep 0.7
+    [[ -e run.h5 ]] || echo 'cancelled realtime=1' >>run/job-end
     wait $!
 }
 ok 'a task was killed: the epilog waits for the cause' exits 0 late_cause
 ok 'and merges' merged
 ok 'with it' tells_of_cancellation
+
+# --- a node that is late --------------------------------------------------------------------------
+# Its exit record and then its marker come when the epilog of this node has begun.
+late_node() {
+    fresh ends
+    entered
+    sed -i 's/^nodes=1/nodes=2/' "registry/$job.0"
+    epilog &
+    sleep 0.5
+    if [[ ! -e run.h5 ]]; then
+        echo 'exit=1 task=5 local=5 pid=105 status=0 realtime=1 monotonic=1 host=h' \
+            >run/exit-node2
+        : >run/done-node2
+    fi
+    wait $!
+}
+ok 'the other node has its exit records to write: the epilog waits for its marker' exits 0 late_node
+ok 'and merges' merged
+ok 'what came late' test -s run/exit-node2
 
 # --- an entry of an older plugin ------------------------------------------------------------------
 fresh plain
@@ -64,5 +85,19 @@ fresh plain
 entered component=0 spool=
 ok 'one with them' exits 0 epilog
 ok 'is merged, too' merged
+
+# --- what root starts asks no directory service ---------------------------------------------------
+# imports_none NAME...: none of these is imported by what runs in slurmstepd and in the epilog
+imports_none() {
+    local file imported
+    for file in "$bin/.libs/scope_profile.so" "$bin/sp-merge"; do
+        imported=$(nm -D --undefined-only "$file") || return
+        [[ $imported == *setresuid* ]] || return # another file than is meant
+        ! grep -wE "$(tr ' ' '|' <<<"$*")" <<<"$imported" || return
+    done
+}
+ok 'a dead directory service hangs neither slurmstepd nor an epilog' \
+    imports_none initgroups getgrouplist getgrnam getgrgid getgrnam_r getgrgid_r getpwnam \
+    getpwnam_r getpwuid_r getaddrinfo gethostbyname
 
 done_testing

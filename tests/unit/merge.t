@@ -317,6 +317,17 @@ cp run/made-up.0/rank-000000.sptrace "$trace"
 ok 'a trace under another rank'\''s name is not taken twice' exits 1 "$bin/sp-merge" run
 ok 'and is named' said 'rank-000001.sptrace: holds rank 0'
 fresh plain
+at=$(grep -abo '17\.0' "$trace" | head -n 1)
+printf '18.1' | dd of="$trace" bs=1 seek="${at%%:*}" conv=notrunc status=none
+ok 'a trace of another job: status 1' exits 1 "$bin/sp-merge" run
+ok 'is named' said 'rank-000001.sptrace: is of the run 18.1, and this is 17.0'
+ok 'and all others are merged' said '4 ranks (1 unreadable), 42 MPI calls'
+fresh plain
+printf '\xff\xff' | dd of="$trace" bs=1 seek=14 conv=notrunc status=none
+ok 'a newer minor version' bash -c '"$0" --header "$1" | grep -q "^format *[0-9]*\.65535$"' \
+    "$bin/sp-dump" "$trace"
+ok 'is merged, all of it: status 0' exits 0 "$bin/sp-merge" run
+fresh plain
 rm run/job
 ok 'a run without a job record is merged with losses' exits 1 "$bin/sp-merge" run
 fresh plain

@@ -78,8 +78,9 @@ static void partitioned(void)
 
 static void persistent_collectives(void)
 {
-    MPI_Request requests[3];
-    struct origin origins[3];
+    enum { REQUESTS = HAS_LARGE_COUNTS ? 5 : 3 };
+    MPI_Request requests[REQUESTS];
+    struct origin origins[REQUESTS];
 
     origins[0] = tally_start_collective("barrier_init", 0, NONE, "0");
     MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
@@ -88,13 +89,20 @@ static void persistent_collectives(void)
     origins[2] = tally_start_collective("allreduce_init", 2 * DOUBLE, NONE, "0");
     MPI_Allreduce_init(out, in, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
                        &requests[2]);
+#if HAS_LARGE_COUNTS
+    origins[3] = tally_start_collective("bcast_init_c", 4 * DOUBLE, 1, "0");
+    MPI_Bcast_init_c(out, 4, MPI_DOUBLE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
+    origins[4] = tally_start_collective("allreduce_init_c", DOUBLE, NONE, "0");
+    MPI_Allreduce_init_c(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &requests[4]);
+#endif
     for (int round = 0; round < 2; round++)
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < REQUESTS; i++) {
             tally_completion("start", "point-to-point", 1, &origins[i]);
             MPI_Start(&requests[i]);
             finish(&requests[i], origins[i]);
         }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < REQUESTS; i++) {
         tally_completion("request_free", "other", 1, &origins[i]);
         MPI_Request_free(&requests[i]);
     }
