@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "merge/clock.h"
 #include "merge/exits.h"
+#include "merge/file_limit.h"
 #include "merge/names.h"
 #include "merge/rank_end.h"
 #include "schema/trace_reader.h"
@@ -509,18 +509,13 @@ static int count_hosts(struct live *live)
 }
 
 /* How many traces can be open at once. */
-static size_t choose_batch(void)
+static size_t choose_batch(const struct run *run)
 {
     enum { OTHERS = 64, FEW = 16, MANY = 1 << 16 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+    size_t limit = file_limit_raise(), others = OTHERS + run->world_count + run->spool_count;
+    if (limit < others + FEW)
         return FEW;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return FEW;
-    if (limit.rlim_cur < OTHERS + FEW)
-        return FEW;
-    return limit.rlim_cur < MANY ? (size_t)limit.rlim_cur - OTHERS : MANY;
+    return limit - others < MANY ? limit - others : MANY;
 }
 
 /* Looks at the ranks from first on: at all first, so that they are seen at one time. */
@@ -551,7 +546,7 @@ int live_read(struct live *live, const struct run *run, const struct run_world *
     live->ranks = calloc(world->file_count + 1, sizeof(*live->ranks));
     if (!live->ranks)
         return no_memory(err);
-    size_t batch = choose_batch();
+    size_t batch = choose_batch(run);
     for (size_t first = 0; first < world->file_count; first += batch) {
         size_t left = world->file_count - first;
         if (look_at_batch(live, run, world, first, left < batch ? left : batch, now_ns, err) < 0)

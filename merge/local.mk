@@ -14,6 +14,7 @@ libmerge_la_SOURCES = \
 	merge/epilog_step.c merge/epilog_step.h \
 	merge/mpirun_runs.c merge/mpirun_runs.h merge/run_nodes.c merge/run_nodes.h \
 	merge/exits.c merge/exits.h \
+	merge/file_limit.c merge/file_limit.h \
 	merge/flight.c merge/flight.h \
 	merge/fenced_tool.c merge/fenced_tool.h \
 	merge/fold.c merge/fold.h \

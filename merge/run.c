@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "merge/containers.h"
+#include "merge/file_limit.h"
 #include "merge/likwid_rank.h"
 #include "schema/exit_record.h"
 #include "schema/node_marker.h"
@@ -30,26 +31,31 @@ bool run_is_trace_name(const char *name)
     return digits >= 6 && digits <= 10 && strcmp(name + 5 + digits, TRACE_SUFFIX) == 0;
 }
 
-/* Calls take for every name in the directory, in the order of names. -1 if take or memory fails. */
-static int for_each_name(int dirfd, int (*take)(void *data, const char *name), void *data,
-                         struct error *err)
+/* Calls take for every name in the directory; it returns -1 if memory is out. Returns 0, or why not
+ * all were taken: ENOMEM, or the directory's errno. */
+static int for_each_name(int dirfd, int (*take)(void *data, const char *name), void *data)
 {
     int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    int reason = errno;
     if (!directory) {
-        error_set(err, "cannot list a directory: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
-        return -1;
+        return reason;
     }
-    int status = 0;
-    struct dirent *entry;
-    while (status == 0 && (entry = readdir(directory))) {
-        if (entry->d_name[0] != '.')
-            status = take(data, entry->d_name);
+    reason = 0;
+    while (reason == 0) {
+        errno = 0;
+        struct dirent *entry = readdir(directory);
+        if (!entry) {
+            reason = errno;
+            break;
+        }
+        if (entry->d_name[0] != '.' && take(data, entry->d_name) < 0)
+            reason = ENOMEM;
     }
     closedir(directory);
-    return status < 0 ? error_set(err, "out of memory") : 0;
+    return reason;
 }
 
 static int take_trace(void *data, const char *name)
@@ -98,12 +104,6 @@ static void release_world(struct run_world *world)
         close(world->fd);
 }
 
-/* What take_name needs: the run, and where an error goes. */
-struct listing {
-    struct run *run;
-    struct error *err;
-};
-
 static int keep_world(struct run *run, struct run_world *world)
 {
     struct run_world *more = realloc(run->worlds, (run->world_count + 1) * sizeof(*more));
@@ -114,19 +114,30 @@ static int keep_world(struct run *run, struct run_world *world)
     return 0;
 }
 
-static int take_world(const struct listing *listing, const char *name)
+/* What could not be looked at may be a world, or hold traces that are not listed. What has gone
+ * meanwhile, or is no directory after all, is none. */
+static int lose_world(struct run *run, const char *name, int reason)
+{
+    if (reason == ENOMEM)
+        return -1;
+    if (reason == ENOENT || reason == ENOTDIR || reason == ELOOP)
+        return 0;
+    if (run->unread_count++ == 0)
+        error_set(&run->unread, "cannot read %s/%s: %s", run->path, name, strerror(reason));
+    return 0;
+}
+
+static int take_world(struct run *run, const char *name)
 {
     struct run_world world = {.first_realtime = INT64_MAX};
-    world.fd = openat(listing->run->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    world.fd = openat(run->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (world.fd < 0)
-        return 0; /* no directory, or not ours to read: no world */
+        return lose_world(run, name, errno);
     world.name = strdup(name);
-    if (!world.name || for_each_name(world.fd, take_trace, &world, listing->err) < 0) {
-        release_world(&world);
-        return -1;
-    }
-    if (world.file_count == 0 || keep_world(listing->run, &world) < 0) {
-        int status = world.file_count == 0 ? 0 : -1;
+    int reason = world.name ? for_each_name(world.fd, take_trace, &world) : ENOMEM;
+    int status = reason == 0 ? 0 : lose_world(run, name, reason);
+    if (status < 0 || world.file_count == 0 || keep_world(run, &world) < 0) {
+        status = world.file_count == 0 ? status : -1;
         release_world(&world);
         return status;
     }
@@ -136,15 +147,15 @@ static int take_world(const struct listing *listing, const char *name)
 
 static int take_name(void *data, const char *name)
 {
-    const struct listing *listing = data;
+    struct run *run = data;
     struct stat info;
-    bool is_directory = fstatat(listing->run->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                        S_ISDIR(info.st_mode);
-    if (is_directory)
-        return take_world(listing, name);
-    if (containers_note(listing->run, name) < 0)
+    if (fstatat(run->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        return lose_world(run, name, errno);
+    if (S_ISDIR(info.st_mode))
+        return take_world(run, name);
+    if (containers_note(run, name) < 0)
         return -1;
-    return exits_is_name(name) ? exits_add_file(&listing->run->exits, listing->run->fd, name) : 0;
+    return exits_is_name(name) ? exits_add_file(&run->exits, run->fd, name) : 0;
 }
 
 static void find_first_instant(struct run_world *world)
@@ -169,12 +180,12 @@ static int compare_worlds(const void *left, const void *right)
 
 static int list(struct run *run, struct error *err)
 {
-    struct listing listing = {.run = run, .err = err};
     if (!run->path)
         return error_set(err, "out of memory");
-    if (for_each_name(run->fd, take_name, &listing, err) < 0)
-        return -1;
-    if (containers_read(run) < 0)
+    int reason = for_each_name(run->fd, take_name, run);
+    if (reason != 0 && reason != ENOMEM)
+        return error_set(err, "cannot list %s: %s", run->path, strerror(reason));
+    if (reason != 0 || containers_read(run) < 0)
         return error_set(err, "out of memory");
     exits_add_job_end(&run->exits, run->fd);
     return exits_settle(&run->exits) < 0 ? error_set(err, "out of memory") : 0;
@@ -183,6 +194,7 @@ static int list(struct run *run, struct error *err)
 int run_open(struct run *run, const char *path, struct error *err)
 {
     *run = (struct run){.path = strdup(path), .claim = -1};
+    file_limit_raise(); /* each world keeps its directory open */
     run->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (run->fd < 0) {
         int reason = errno;

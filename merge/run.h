@@ -45,6 +45,8 @@ struct run {
     struct exits exits;
     struct run_world *worlds; /* that hold traces, by first instant */
     size_t world_count;
+    size_t unread_count; /* what could not be looked at, and may hold traces */
+    struct error unread; /* the first, and why; "" if there is none */
     struct run_container *containers;
     size_t container_count;
     int *spools; /* directories of worlds that are open in spools */

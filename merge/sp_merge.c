@@ -323,6 +323,7 @@ struct outcome {
     char last_file[PATH_SIZE];
     struct error problem; /* the last one */
     size_t short_nodes;   /* whose traces were not all copied */
+    const char *unread;   /* what could not be looked at, and why; NULL: there is nothing */
 };
 
 static void add_result(struct outcome *outcome, enum world_status status,
@@ -420,6 +421,8 @@ static void print_line(const struct outcome *outcome, const char *run_path, cons
     if (outcome->short_nodes > 0)
         fprintf(stderr, "; not all traces were copied from the spool of %zu %s",
                 outcome->short_nodes, outcome->short_nodes == 1 ? "node" : "nodes");
+    if (outcome->unread && strcmp(outcome->unread, outcome->problem.text) != 0)
+        fprintf(stderr, "; %s", outcome->unread);
     if (removal)
         fprintf(stderr, "; %s", removal);
     else if (!tells_all(outcome))
@@ -492,6 +495,23 @@ static void check_containers(const struct settings *settings, const struct run *
     }
 }
 
+/* There may be traces in it. */
+static void check_unread(const struct settings *settings, const struct run *run,
+                         struct outcome *outcome)
+{
+    if (run->unread_count == 0)
+        return;
+    outcome->unread = run->unread.text;
+    outcome->has_losses = true;
+    if (run->world_count == 0)
+        outcome->problem = run->unread;
+    if (settings->automatic)
+        return;
+    fprintf(stderr, "sp-merge: %s\n", run->unread.text);
+    if (run->unread_count > 1)
+        fprintf(stderr, "sp-merge: ... and %zu more like this\n", run->unread_count - 1);
+}
+
 /* Removes the traces of a complete merge if that is wanted. Returns what went wrong, or NULL. */
 static const char *remove_traces(const struct settings *settings, struct run *run,
                                  const struct outcome *outcome, struct error *err)
@@ -526,7 +546,8 @@ static int merge_run(const struct settings *given, struct run *run)
         fputs("sp-merge: out of memory\n", stderr);
         return WORLD_FAILED;
     }
-    if (run->world_count == 0) {
+    check_unread(settings, run, outcome);
+    if (run->world_count == 0 && run->unread_count == 0) {
         error_set(&outcome->problem, "no trace in %s", run->path);
         if (!settings->automatic)
             fprintf(stderr, "sp-merge: %s: a run directory is called scope-profile-JOB.STEP\n",

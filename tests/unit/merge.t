@@ -414,6 +414,26 @@ ok 'a file size limit is told' exits 3 bash -c 'ulimit -f 1; "$0" "$1" >limited'
 ok 'by a message' said '^sp-dump: cannot write to standard output$'
 ok 'a full disk is told' exits 3 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
 
+# Every world keeps its directory open.
+fresh plain
+for ((i = 1; i <= 40; i++)); do
+    cp -r run/made-up.0 "run/made-up.$i"
+done
+ok 'more worlds than files may be open at first' exits 0 \
+    bash -c 'ulimit -Sn 32; exec "$0" run -o run-m.h5' "$bin/sp-merge"
+ok 'are all merged' said '^sp-merge: 41 worlds, 164 ranks, 2,296 MPI calls'
+rm -f run-m*.h5
+ok 'more than may be open at all: status 3' exits 3 \
+    bash -c 'ulimit -n 32; exec "$0" --remove run -o run-m.h5' "$bin/sp-merge"
+ok 'one that is missing is named' said '^sp-merge: cannot read run/made-up.*: Too many open files$'
+ok 'and how many more there are' said '^sp-merge: ... and [1-9][0-9]* more like this$'
+ok 'and none is removed' test "$(find run -name "*.sptrace" | wc -l)" = 164
+rm -f run-m*.h5
+ok '--auto' exits 3 bash -c 'ulimit -n 32; exec "$0" --auto run -o run-m.h5' "$bin/sp-merge"
+ok 'says so in its line' \
+    said '; cannot read run/made-up.*: Too many open files; the traces stay in ./run'
+ok 'one line of it' said_lines 1
+
 # At offset 48 a trace tells how large its world is.
 fresh plain
 printf '\0\0\0\2' | dd of="$trace" bs=1 seek=48 conv=notrunc status=none
