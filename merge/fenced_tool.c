@@ -123,8 +123,6 @@ static bool read_all(struct fenced_tool *tool, pid_t child, int output, int mess
     }
     if (tool->text)
         tool->text[tool->length] = '\0';
-    while (ready[1].fd >= 0 && poll(&ready[1], 1, 0) > 0) /* what it said before it ended */
-        take_message(tool, &ready[1]);
     return has_ended;
 }
 
@@ -143,6 +141,15 @@ static void end(struct fenced_tool *tool, pid_t child, bool has_ended)
     kill(child, SIGKILL); /* it may not have made its group yet */
     while (waitpid(child, &tool->status, 0) < 0 && errno == EINTR)
         continue;
+}
+
+/* What it said before it ended: no more than a pipe holds, for who left its group may go on. */
+static void take_rest(struct fenced_tool *tool, int messages)
+{
+    enum { READS = 16 };
+    struct pollfd ready = {.fd = messages, .events = POLLIN};
+    for (int i = 0; i < READS && ready.fd >= 0 && poll(&ready, 1, 0) > 0; i++)
+        take_message(tool, &ready);
 }
 
 static void keep_first_line(char *said)
@@ -187,6 +194,7 @@ int fenced_tool_run(struct fenced_tool *tool)
     if (child > 0) {
         bool has_ended = read_all(tool, child, output[0], messages[0]);
         end(tool, child, has_ended);
+        take_rest(tool, messages[0]);
         keep_first_line(tool->said);
     }
     close(output[0]);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals), ATTEMPTS = 100 };
 
 /* What the handler removes: a copy, so that it never sees freed memory. */

@@ -20,8 +20,8 @@ EXTRA_DIST += tests/fuzz/trace_damage.t tests/fuzz/live_damage.t
 trace_damage_SOURCES = tests/fuzz/trace_damage.c $(damage_sources)
 trace_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 live_damage_SOURCES = tests/fuzz/live_damage.c $(damage_sources) \
-	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/flight.c \
-	merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
+	merge/clock.c merge/communicators.c merge/duration.c merge/exits.c merge/file_limit.c \
+	merge/flight.c merge/live.c merge/live_group.c merge/live_text.c merge/members.c merge/names.c \
 	merge/outstanding.c merge/rank_end.c schema/exit_record.c schema/host_key.c schema/job_end.c
 live_damage_CFLAGS = $(AM_CFLAGS) -O2 $(SANITIZE_CFLAGS)
 live_damage_LDADD = -lm

@@ -365,24 +365,26 @@ ok 'every cut of a trace is merged without a crash' bash -c '
         [ "$status" -le 1 ] || { echo "cut at $cut: status $status"; exit 1; }
     done' "$bin/sp-merge" "$trace"
 
-# interrupted: SIGTERM while the temporary file is there ends sp-merge and takes the file along.
+# interrupted SIGNAL: it ends sp-merge while the temporary file is there, and that goes along.
 interrupted() {
-    local pid status
+    local pid status number
+    number=$(kill -l "$1")
     for _ in {1..20}; do # a merge that is done before the signal comes proves nothing
         rm -f run.h5
         "$bin/sp-merge" run 2>/dev/null &
         pid=$!
         until compgen -G '.sp-merge-*' >/dev/null || ! kill -0 "$pid" 2>/dev/null; do :; done
-        kill -TERM "$pid" 2>/dev/null
+        kill -"$1" "$pid" 2>/dev/null
         status=0
         wait "$pid" || status=$?
-        [ "$status" = 143 ] && return
+        [ "$status" = $((128 + number)) ] && return
     done
     echo "status $status"
     return 1
 }
 fresh large 2000000
-ok 'SIGTERM ends a merge' interrupted
+ok 'SIGTERM ends a merge' interrupted TERM
+ok 'SIGXCPU, of a limit of processor time, too' interrupted XCPU
 ok 'without a file' absent run.h5
 ok 'and without a temporary one' no_temporary
 
