@@ -512,6 +512,16 @@ static void check_unread(const struct settings *settings, const struct run *run,
         fprintf(stderr, "sp-merge: ... and %zu more like this\n", run->unread_count - 1);
 }
 
+/* What no world tells of is missing, and without that no file was wanted. */
+static void refuse(const struct settings *settings, const struct run *run, struct outcome *outcome)
+{
+    outcome->has_nothing = true;
+    error_set(&outcome->problem,
+              "%s: not everything is there, and without that no file was wanted", run->path);
+    if (!settings->automatic)
+        fprintf(stderr, "sp-merge: %s\n", outcome->problem.text);
+}
+
 /* Removes the traces of a complete merge if that is wanted. Returns what went wrong, or NULL. */
 static const char *remove_traces(const struct settings *settings, struct run *run,
                                  const struct outcome *outcome, struct error *err)
@@ -553,9 +563,11 @@ static int merge_run(const struct settings *given, struct run *run)
             fprintf(stderr, "sp-merge: %s: a run directory is called scope-profile-JOB.STEP\n",
                     outcome->problem.text);
     }
-    for (size_t i = 0; i < run->world_count; i++)
-        merge_world(settings, run, i, outcome);
     check_containers(settings, run, outcome);
+    if (settings->world.is_strict && outcome->has_losses)
+        refuse(settings, run, outcome);
+    for (size_t i = 0; !outcome->has_nothing && i < run->world_count; i++)
+        merge_world(settings, run, i, outcome);
     const char *removal = remove_traces(settings, run, outcome, &err);
     if (settings->automatic) {
         print_line(outcome, run->path, removal);

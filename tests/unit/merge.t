@@ -416,6 +416,15 @@ ok 'a file size limit is told' exits 3 bash -c 'ulimit -f 1; "$0" "$1" >limited'
 ok 'by a message' said '^sp-dump: cannot write to standard output$'
 ok 'a full disk is told' exits 3 bash -c '"$0" "$1" >/dev/full' "$bin/sp-dump" "$dump"
 
+# A node's copy of its traces without an end.
+fresh plain
+printf 'sptraces\1\0\0\0\20\0\0\0' >run/spool-node1.sptraces
+ok 'traces that a node did not copy, --strict: status 2' exits 2 "$bin/sp-merge" --wait=0 --strict run
+ok 'names the container' said '^sp-merge: spool-node1.sptraces: not all traces were copied'
+ok 'and says why there is no file' said '^sp-merge: run: not everything is there, and without that'
+ok 'and there is none' absent run.h5
+ok 'without it: status 1' exits 1 "$bin/sp-merge" --wait=0 run
+
 # Every world keeps its directory open.
 fresh plain
 for ((i = 1; i <= 40; i++)); do
