@@ -191,7 +191,7 @@ static int list(struct run *run, struct error *err)
     return exits_settle(&run->exits) < 0 ? error_set(err, "out of memory") : 0;
 }
 
-int run_open(struct run *run, const char *path, struct error *err)
+int run_enter(struct run *run, const char *path, struct error *err)
 {
     *run = (struct run){.path = strdup(path), .claim = -1};
     file_limit_raise(); /* each world keeps its directory open */
@@ -203,19 +203,32 @@ int run_open(struct run *run, const char *path, struct error *err)
         errno = reason;
         return -1;
     }
-    if (list(run, err) < 0) {
-        run_release(run);
-        errno = 0;
-        return -1;
-    }
     if (job_record_read(&run->job, run->fd, &run->job_problem) == 0)
         run->job_problem.text[0] = '\0';
+    return 0;
+}
+
+int run_list(struct run *run, struct error *err)
+{
+    if (list(run, err) < 0)
+        return -1;
     if (run->world_count > 1) { /* only then is there an order to find */
         for (size_t i = 0; i < run->world_count; i++)
             find_first_instant(&run->worlds[i]);
         qsort(run->worlds, run->world_count, sizeof(*run->worlds), compare_worlds);
     }
     return 0;
+}
+
+int run_open(struct run *run, const char *path, struct error *err)
+{
+    if (run_enter(run, path, err) < 0)
+        return -1;
+    if (run_list(run, err) == 0)
+        return 0;
+    run_release(run);
+    errno = 0;
+    return -1;
 }
 
 int run_world_open(const struct run_world *world, size_t number, struct trace_reader **reader,
@@ -233,21 +246,30 @@ static bool is_current(int dirfd, const char *name, int fd)
            ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-/* Who may read a file may lock it and keep others out: this one nobody else may read. */
+/* Who may read a file may lock it and keep others out: RUN_LOCK nobody else may read. Where there
+ * is no job record, nothing is put into a directory that may be no run: it is itself locked. */
+static int open_lock(const struct run *run, const char *name)
+{
+    if (run->job_problem.text[0])
+        return openat(run->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return openat(run->fd, name,
+                  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+}
+
 int run_claim(struct run *run, struct error *err)
 {
     enum { ATTEMPTS = 3, PAUSE_MS = 10 };
-    if (run->job_problem.text[0])
-        return 0;
+    const char *name = run->job_problem.text[0] ? "." : RUN_LOCK;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (attempt > 0) /* the epilog looks whether somebody has it by having it for an instant */
             poll(NULL, 0, PAUSE_MS);
-        int fd = openat(run->fd, RUN_LOCK,
-                        O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+        int fd = open_lock(run, name);
+        if (fd < 0 && errno == ENOENT)
+            return error_set(err, "%s: another process has merged it", run->path);
         if (fd < 0)
             return 0;
         bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-        if (is_locked && is_current(run->fd, RUN_LOCK, fd)) {
+        if (is_locked && is_current(run->fd, name, fd)) {
             run->claim = fd;
             return 0;
         }

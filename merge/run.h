@@ -39,7 +39,7 @@ struct run_container {
 struct run {
     char *path;
     int fd;
-    int claim; /* RUN_LOCK, locked; -1: not ours to lock */
+    int claim; /* RUN_LOCK or the directory, locked; -1: not ours to lock */
     struct job_record job;
     struct error job_problem; /* why there is no job record; "" if there is one */
     struct exits exits;
@@ -64,6 +64,13 @@ int run_compare_names(const char *left, const char *right);
  */
 int run_open(struct run *run, const char *path, struct error *err);
 
+/* The same in two steps, for who claims the run between them: what is listed before may be removed
+ * by then. Opens it and reads its job record; returns as run_open. */
+int run_enter(struct run *run, const char *path, struct error *err);
+
+/* Lists what is in it. Returns 0, or -1 and err; run_release is up to the caller in any case. */
+int run_list(struct run *run, struct error *err);
+
 /* Opens the trace files[number] of a world; see trace_reader_open. */
 int run_world_open(const struct run_world *world, size_t number, struct trace_reader **reader,
                    struct error *err);
@@ -74,7 +81,7 @@ int run_world_open(const struct run_world *world, size_t number, struct trace_re
 void run_wait(const char *path, int limit_ms);
 
 /* Claims the run for this process until run_release. Returns 0, also where the run cannot be
- * claimed: it has no job record, or is not the caller's to write to, who can then remove nothing
+ * claimed: it is not the caller's to write to, who can then remove nothing
  * either. Returns -1 and err if another process has claimed it. */
 int run_claim(struct run *run, struct error *err);
 

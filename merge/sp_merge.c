@@ -596,23 +596,26 @@ static int merge_run(const struct settings *given, struct run *run)
     return status;
 }
 
-/* Two at once would make one file twice, and one remove what the other reads. */
-static int merge_claimed_run(const struct settings *settings, struct run *run)
-{
-    struct error err;
-    if (run_claim(run, &err) == 0)
-        return merge_run(settings, run);
-    if (!settings->automatic) /* the other one tells of its file */
-        fprintf(stderr, "sp-merge: %s\n", err.text);
-    return WORLD_FAILED;
-}
-
 static int open_failed(const struct settings *settings, int reason, const struct error *err)
 {
     if (settings->automatic && reason == ENOENT)
         return WORLD_COMPLETE; /* a program without MPI leaves nothing, and nothing to say */
     fprintf(stderr, "%s: %s\n", settings->automatic ? "scope-profile" : "sp-merge", err->text);
     return WORLD_NOTHING;
+}
+
+/* Two at once would make one file twice, and one remove what the other reads. */
+static int merge_claimed_run(const struct settings *settings, struct run *run)
+{
+    struct error err;
+    if (run_claim(run, &err) == 0) {
+        if (run_list(run, &err) == 0)
+            return merge_run(settings, run);
+        return open_failed(settings, 0, &err);
+    }
+    if (!settings->automatic) /* the other one tells of its file */
+        fprintf(stderr, "sp-merge: %s\n", err.text);
+    return WORLD_FAILED;
 }
 
 /* The exit status of one run directory. */
@@ -626,7 +629,7 @@ static int merge_directory(const struct settings *settings, const char *director
         return WORLD_FAILED;
     }
     run_wait(path, (int)settings->wait_seconds * 1000);
-    int status = run_open(&run, path, &err) < 0 ? open_failed(settings, errno, &err)
+    int status = run_enter(&run, path, &err) < 0 ? open_failed(settings, errno, &err)
                                                 : merge_claimed_run(settings, &run);
     run_release(&run);
     free(path);
