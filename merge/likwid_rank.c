@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "merge/likwid_snapshot.h"
@@ -16,6 +17,16 @@ enum { NAME_SIZE = 32 };
 static void file_name(char name[static NAME_SIZE], uint32_t number, const char *suffix)
 {
     snprintf(name, NAME_SIZE, "rank-%06" PRIu32 "%s", number, suffix);
+}
+
+/* Of a region that was entered once. */
+static void forget_looks(const struct likwid_marker *marker, const char *tag)
+{
+    for (size_t i = 0; i < marker->region_count; i++) {
+        const struct likwid_region *region = &marker->regions[i];
+        for (size_t j = 0; strcmp(region->tag, tag) == 0 && j < region->thread_count; j++)
+            region->threads[j].calls = region->threads[j].calls > 0;
+    }
 }
 
 int likwid_rank_load(struct likwid_rank *rank, int dirfd)
@@ -42,8 +53,11 @@ int likwid_rank_load(struct likwid_rank *rank, int dirfd)
                               "come to close them");
     if (rank->marker.problem_count > 0 && rank->why.text[0] == '\0')
         error_set(&rank->why, "%s: %s", name, rank->marker.problem.text);
-    if (found >= 0)
+    if (found >= 0) {
+        if (rank->record.own)
+            forget_looks(&rank->marker, rank->record.own);
         return 0;
+    }
     likwid_rank_release(rank);
     return -1;
 }

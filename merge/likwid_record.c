@@ -84,6 +84,8 @@ static void take_line(struct likwid_record *record, char *line)
     *value++ = '\0';
     if (strcmp(line, LIKWID_RECORD_REASON) == 0)
         record->reason = value;
+    else if (strcmp(line, LIKWID_RECORD_OWN) == 0)
+        record->own = value;
     else if (strcmp(line, LIKWID_RECORD_LIBRARY) == 0)
         record->library = value;
     else if (strcmp(line, LIKWID_RECORD_PROCESSOR) == 0)

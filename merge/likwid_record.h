@@ -21,6 +21,7 @@ struct likwid_cpu {
 struct likwid_record {
     char *text; /* owns all that follows */
     const char *reason; /* why nothing is counted; NULL: it is */
+    const char *own; /* the region that was entered once; NULL: none */
     const char *library, *processor, *type, *clock; /* NULL: not told */
     struct likwid_group *groups;
     size_t group_count;

@@ -67,7 +67,7 @@ void likwid_attach(int world, const char *path, uint32_t rank, const char *recor
 }
 
 /* The record, which lies beside the markers, gets a line more. */
-static void note_loss(const char *reason)
+static void add_line(const char *key, const char *value)
 {
     char name[sizeof markers + sizeof LIKWID_RECORD_SUFFIX];
     size_t length = strlen(markers) - strlen(LIKWID_MARKER_SUFFIX);
@@ -75,9 +75,14 @@ static void note_loss(const char *reason)
     int fd = open(name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return;
-    snprintf(name, sizeof name, LIKWID_RECORD_REASON "=%s\t", reason);
+    snprintf(name, sizeof name, "%s=%s\t", key, value);
     write_record(fd, name);
     close(fd);
+}
+
+static void note_loss(const char *reason)
+{
+    add_line(LIKWID_RECORD_REASON, reason);
 }
 
 void likwid_begin(uint64_t ticks, uint64_t second, void *(*take)(const struct trace_area *area))
@@ -86,6 +91,7 @@ void likwid_begin(uint64_t ticks, uint64_t second, void *(*take)(const struct tr
     if (!*markers)
         return;
     likwid_snapshot_use(take);
-    likwid_regions_begin(markers, options_value(identity_what(), "likwid-mpi", &length), ticks,
-                         second, note_loss);
+    if (likwid_regions_begin(markers, options_value(identity_what(), "likwid-mpi", &length), ticks,
+                             second, note_loss))
+        add_line(LIKWID_RECORD_OWN, LIKWID_COUNT_APP);
 }

@@ -67,22 +67,27 @@ static bool ask(enum likwid_count_verb verb, int32_t cpu,
     return is_good;
 }
 
-void likwid_regions_begin(const char *markers, bool with_mpi, uint64_t ticks, uint64_t second,
+bool likwid_regions_begin(const char *markers, bool with_mpi, uint64_t ticks, uint64_t second,
                           void (*lost)(const char *reason))
 {
     static struct likwid_count_request request = {.verb = LIKWID_COUNT_BEGIN};
     char reason[LIKWID_COUNT_REASON];
     int length = snprintf(request.path, sizeof request.path, "%s", markers);
-    if (!likwid_helper_runs() || length < 0 || (size_t)length >= sizeof request.path)
-        return likwid_helper_leave();
-    if (!likwid_helper_ask(&request, NULL, ANSWER_MS, reason))
-        return lost(reason);
+    if (!likwid_helper_runs() || length < 0 || (size_t)length >= sizeof request.path) {
+        likwid_helper_leave();
+        return false;
+    }
+    if (!likwid_helper_ask(&request, NULL, ANSWER_MS, reason)) {
+        lost(reason);
+        return false;
+    }
     regions.lost = lost;
     regions.second = second;
     regions.every = 1;
     regions.next_look = ticks + second;
     regions.is_on = true;
     likwid_regions_mpi = with_mpi;
+    return true;
 }
 
 void likwid_regions_enter(int32_t *cpu)

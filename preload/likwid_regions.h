@@ -25,8 +25,9 @@ void likwid_regions_prepare(const char *record);
 bool likwid_regions_await(char reason[static LIKWID_COUNT_REASON]);
 
 /* Begins app, and says where its results go: the name of the file of a rank's markers. It is ticks,
- * of which a second has so many. lost is called, once, if counting has come to an early end. */
-void likwid_regions_begin(const char *markers, bool with_mpi, uint64_t ticks, uint64_t second,
+ * of which a second has so many. lost is called, once, if counting has come to an early end. Returns
+ * whether app has begun. */
+bool likwid_regions_begin(const char *markers, bool with_mpi, uint64_t ticks, uint64_t second,
                           void (*lost)(const char *reason));
 
 /* The same thread: enters an MPI call, and leaves it. *cpu is where, for both. */

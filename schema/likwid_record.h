@@ -18,8 +18,10 @@
 /* The keys. REASON: nothing was measured, and why. GROUP begins an event set, EVENT ("COUNTER
  * NAME") and METRIC belong to the last one, FORMULA to the last metric. CLOCK is in Hz. TYPE is
  * what LIKWID takes the processor for: "FAMILY/MODEL/STEPPING". CONSTANT is "NAME VALUE", for
- * formulas, SOCKET "CPU SOCKET". */
+ * formulas, SOCKET "CPU SOCKET". OWN is a region of the recorder's own that was entered once: LIKWID
+ * counts it anew whenever its counters are looked at. */
 #define LIKWID_RECORD_REASON "reason"
+#define LIKWID_RECORD_OWN "own"
 #define LIKWID_RECORD_LIBRARY "library"
 #define LIKWID_RECORD_PROCESSOR "processor"
 #define LIKWID_RECORD_TYPE "type"

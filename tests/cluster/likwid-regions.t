@@ -3,7 +3,7 @@
 # Hardware counters of programs without LIKWID markers, on nodes with a simulated processor: the
 # regions app and mpi, and that the program is none the wiser, whatever LIKWID does.
 . "$(dirname "$0")/scenario.sh"
-plan 32
+plan 33
 fresh_directory
 # shellcheck source-path=SCRIPTDIR source=../likwid/nodes.sh
 . "$SP_TOP/tests/likwid/nodes.sh"
@@ -65,6 +65,11 @@ is "$status" 0 "ranks with all CPUs of their nodes"
 like "$(events "$file" | cut -d' ' -f1-8 | xargs)" \
     '^0 app marker_file CLOCK 0 1 1 1 1 app marker_file CLOCK 0 1 1 1$' \
     "are counted on each of them"
+
+counted mpi-calls,likwid=CLOCK --mpi=pmix "$bound" ./openmpi wait 2
+is "$(events "$file" | cut -d' ' -f1-6)" "$(for rank in 0 1 2 3; do
+    echo "$rank app marker_file CLOCK $((rank % 2)) 1"
+done)" "app is entered once, however often it is looked at"
 
 # --- markers that were never closed --------------------------------------------------------------
 
