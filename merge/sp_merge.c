@@ -146,7 +146,8 @@ static error_t parse_form(int key, const char *argument, struct argp_state *stat
         return 0;
     case KEY_MAX_FILE:
         if (!size_text_read(argument, strlen(argument), &world->most_bytes))
-            argp_error(state, "--max-file=%s: not a size", argument);
+            argp_error(state, "--max-file=%s: not a size: a number of bytes, or with K, M, G or T "
+                       "behind it", argument);
         return 0;
     case KEY_SCHEMA:
         if (!read_choice(argument, "3", "2", &world->is_old_schema))
@@ -655,6 +656,7 @@ int main(int argc, char **argv)
     struct settings settings = {.wait_seconds = 30, .world.likwid_seconds = LIKWID_READ_SECONDS};
     int worst = WORLD_COMPLETE;
     streams_prepare();
+    streams_check_at_exit();
     mallopt(M_ARENA_MAX, 1); /* one for each thread takes 64 MiB of address space, which is limited */
     signal(SIGPIPE, SIG_IGN); /* nobody listening to stderr is no reason to stop half way */
     parse_command_line(argc, argv, &settings);

@@ -175,14 +175,31 @@ static int check_start(struct options *options, const char *how, struct error *e
     return strcmp(how, "paused") == 0 ? 0 : unknown_value("start", how, err);
 }
 
-static int check_size(struct options *options, const char *size, struct error *err)
+static int check_size(const char *word, const char *size, struct error *err)
 {
     uint64_t bytes;
-    (void)options;
     if (size_text_read(size, strlen(size), &bytes))
         return 0;
-    return error_set(err, "\"%s\" is no size: a number of bytes, or with K, M, G or T behind it",
-                     show(size).text);
+    return error_set(err, "%s=%s is no size: a number of bytes from 1 on, or with K, M, G or T "
+                          "behind it", word, show(size).text);
+}
+
+static int check_run(struct options *options, const char *size, struct error *err)
+{
+    (void)options;
+    return check_size("max-run", size, err);
+}
+
+static int check_trace(struct options *options, const char *size, struct error *err)
+{
+    (void)options;
+    return check_size("max-trace", size, err);
+}
+
+static int check_file(struct options *options, const char *size, struct error *err)
+{
+    (void)options;
+    return check_size("max-file", size, err);
 }
 
 /* What cannot be in a list of LIKWID's groups and events is refused here, the rest by LIKWID. */
@@ -275,8 +292,8 @@ static const struct word {
     {"mpi-calls", GIVEN_CALLS, check_calls, NULL}, {"off", GIVEN_OFF, NULL, NULL},
     {"help", GIVEN_HELP, NULL, NULL},              {"out", GIVEN_OUT, set_out, "DIR"},
     {"merge", GIVEN_MERGE, set_merge, "srun"},     {"polls", GIVEN_POLLS, check_polls, "all"},
-    {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_size, "10G"},
-    {"max-trace", GIVEN_TRACE, check_size, "100M"}, {"max-file", GIVEN_FILE, check_size, "4G"},
+    {"start", GIVEN_START, check_start, "paused"}, {"max-run", GIVEN_RUN, check_run, "10G"},
+    {"max-trace", GIVEN_TRACE, check_trace, "100M"}, {"max-file", GIVEN_FILE, check_file, "4G"},
     {"likwid", GIVEN_LIKWID, check_likwid, "MEM_DP"},
     {"likwid-mpi", GIVEN_COUNT_MPI, check_count_mpi, "yes"},
     {"likwid-pin", GIVEN_PIN, check_pin, "yes"},

@@ -114,9 +114,11 @@ Test(options, values_are_checked)
     refuses("polls=all,start=paused", "nothing to record is asked for: add mpi-calls");
     takes("mpi-calls,max-run=10G,max-trace=8388608,max-file=4G");
     refuses("mpi-calls,max-run=lots",
-            "\"lots\" is no size: a number of bytes, or with K, M, G or T behind it");
+            "max-run=lots is no size: a number of bytes from 1 on, or with K, M, G or T behind it");
     refuses("mpi-calls,max-trace=0",
-            "\"0\" is no size: a number of bytes, or with K, M, G or T behind it");
+            "max-trace=0 is no size: a number of bytes from 1 on, or with K, M, G or T behind it");
+    refuses("mpi-calls,max-file=10Q",
+            "max-file=10Q is no size: a number of bytes from 1 on, or with K, M, G or T behind it");
     refuses("mpi-calls,max-trace", "max-trace needs a value, for example max-trace=100M");
     takes("mpi-calls,qmpi=A+B+A,qmpi-path=/a:/b/c.so");
     takes("mpi-calls,qmpi=scope+A");
