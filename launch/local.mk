@@ -10,4 +10,5 @@ sp_run_LDADD = libtrace.la
 sp_run_SOURCES = \
 	launch/child.c launch/child.h \
 	launch/installation.c launch/installation.h \
-	launch/sp-run.c
+	launch/sp-run.c \
+	schema/streams.c schema/streams.h

@@ -21,6 +21,7 @@
 #include "schema/options.h"
 #include "schema/run_environment.h"
 #include "schema/run_path.h"
+#include "schema/streams.h"
 
 enum { USAGE = 64 };
 
@@ -177,6 +178,7 @@ int main(int argc, char *argv[])
     struct child_end end;
     struct error err;
     char run[OPTIONS_PATH_MAX], command[RUN_COMMAND_MAX], *preload = NULL;
+    streams_check_at_exit();
     struct arguments arguments = read_arguments(argc, argv, &options);
 
     if (options.mpi_calls) {

@@ -561,6 +561,7 @@ int main(int argc, char **argv)
 {
     struct settings settings = {.limit = UINT64_MAX};
     streams_prepare();
+    streams_check_at_exit();
     parse_command_line(argc, argv, &settings);
     int status = settings.live ? show_live(&settings) : dump_traces(&settings);
     if (streams_finish() == 0)

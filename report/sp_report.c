@@ -67,6 +67,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (settings->path)
             argp_error(state, "one file at a time, please; \"%s\" is another", argument);
+        if (*argument == '\0')
+            argp_error(state, "the name of the file is empty");
         settings->path = argument;
         return 0;
     case ARGP_KEY_END:
@@ -170,6 +172,7 @@ int main(int argc, char **argv)
     struct settings settings = {0};
     struct error err;
     streams_prepare();
+    streams_check_at_exit();
     parse_command_line(argc, argv, &settings);
     int status = fence_run(settings.path, report, &settings, &err);
     if (status < 0) {

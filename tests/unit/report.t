@@ -33,6 +33,15 @@ report --top 1 run.h5
 ok '--top limits the regions' has '8 more regions'
 report --ranks 1-x run.h5
 ok 'a wrong list: status 64' ended 64
+report ''
+ok 'an empty name: status 64' ended 64
+ok 'and that is what is said' grep -q 'the name of the file is empty' errors
+for tool in sp-dump sp-merge sp-report sp-run; do
+    for word in --help --version --usage; do
+        ok "$tool $word on a full disk: status 3" \
+            exits 3 bash -c '"$0" "$1" >/dev/full' "$bin/$tool" "$word"
+    done
+done
 
 report --json --top 2 run.h5
 ok '--json is JSON' python3 -c '
