@@ -77,10 +77,17 @@ install_packages() {
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-    if [[ ${1:-} == --help ]]; then
+    case ${1:-} in
+    '') ;;
+    -h | --help)
         printf 'Usage: packages.sh\nInstalls the Debian packages that scope-profile needs (as root).\n'
         exit 0
-    fi
+        ;;
+    *)
+        printf 'packages.sh: unknown argument "%s"\nTry "packages.sh --help".\n' "$1" >&2
+        exit 64
+        ;;
+    esac
     set -euo pipefail
     install_packages
 fi

@@ -13,14 +13,14 @@ the Python package scope-profiler and with sp-report, and stops the cluster agai
 Run it as root. Takes a few minutes on a fresh machine.
 
   --build DIR   build, install and keep the result below DIR (default build/)
-  --help        print this text
+  -h, --help    print this text
 USAGE
 }
 
 build_option=''
 while (($#)); do
     case $1 in
-    --help)
+    -h | --help)
         usage
         exit 0
         ;;

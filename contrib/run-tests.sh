@@ -21,14 +21,14 @@ last line says how many tests passed and failed; exit status 0 if none failed an
 skipped one is in tests/skips-allowed.
 
   --build DIR   build below DIR (default build/)
-  --help        print this text
+  -h, --help    print this text
 USAGE
 }
 
 build_option=''
 while (($#)); do
     case $1 in
-    --help)
+    -h | --help)
         usage
         exit 0
         ;;
