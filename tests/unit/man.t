@@ -52,6 +52,12 @@ same "the keys of plugstack.conf" \
     "$(sed -nE 's/^ +\{"([a-z-]+)", .*\},$/\1/p' "$source/spank/settings.c")" \
     "$(items "$man/scope_profile.8" | cut -d= -f1)"
 
+for page in "$man"/*.[178]; do
+    same "${page##*/}: the foot names the project and its version" \
+        "scope-profile $("$bin/sp-run" --version | sed 's/.* //')" \
+        "$(sed -n 's/^\.Os *//p' "$page")"
+done
+
 # Ql quotes to the end of its line, and In is the macro of <stdio.h>; mandoc finds nothing to say.
 for page in "$man"/*.[178]; do
     count=$((count + 1))
