@@ -95,6 +95,13 @@ static bool is_trace(const char *name)
     return length > suffix && strcmp(name + length - suffix, TRACE_SUFFIX) == 0;
 }
 
+/* Whether there is something that could not be opened, but may hold a trace: one more is counted than
+ * there is, and the container is not complete. */
+static bool is_loss(int error)
+{
+    return error != ENOENT && error != ENOTDIR && error != ELOOP && error != ENXIO;
+}
+
 static int copy_trace(void *data, int directory, const char *name)
 {
     struct copy *copy = data;
@@ -102,8 +109,10 @@ static int copy_trace(void *data, int directory, const char *name)
     if (!is_trace(name) || world + 1 + strlen(name) >= sizeof copy->name)
         return 0;
     int trace = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (trace < 0)
+    if (trace < 0) {
+        copy->count += is_loss(errno);
         return 0;
+    }
     int status = 0;
     if (regular_file_size(trace) > 0) {
         copy->name[world] = '/';
@@ -125,8 +134,10 @@ static int copy_world(void *data, int directory, const char *name)
     if (strlen(name) >= sizeof copy->name)
         return 0;
     int world = open_directory(directory, name);
-    if (world < 0)
+    if (world < 0) {
+        copy->count += is_loss(errno) && errno != EACCES; /* which is of the user's making */
         return 0;
+    }
     strcpy(copy->name, name);
     int status = for_each(world, copy_trace, copy);
     close(world);
@@ -143,7 +154,7 @@ int spool_files_copy(const char *path, const char *run, const char *container)
     if (spool < 0 || copy.run < 0 || for_each(spool, copy_world, &copy) < 0)
         return spool >= 0 && copy.run < 0 && errno == ENOENT ? 0 : -1; /* no rank came so far */
     /* A rank that began the container may have found no room in the spool. */
-    if (copy.container < 0 && faccessat(copy.run, container, F_OK, 0) < 0)
+    if (copy.container < 0 && copy.count == 0 && faccessat(copy.run, container, F_OK, 0) < 0)
         return 0;
     if (copy.container < 0 && begin(&copy) < 0)
         return -1;

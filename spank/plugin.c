@@ -94,7 +94,7 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char *argv[])
 int slurm_spank_task_exit(spank_t spank, int argc, char *argv[])
 {
     (void)argc, (void)argv;
-    stepd_task_exit(spank);
+    stepd_task_exit(spank, &settings);
     return 0;
 }
 

@@ -37,13 +37,16 @@ static int name_directory(const struct task *task, char *name, size_t size)
 {
     uint32_t job, step, node;
     const char *restart = task_get(task, "SLURM_RESTART_COUNT");
-    if (spank_get_item(task->spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
+    if (!restart)
+        restart = "0";
+    if (restart[strspn(restart, "0123456789")] != '\0' ||
+        spank_get_item(task->spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
         spank_get_item(task->spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS ||
         spank_get_item(task->spank, S_JOB_NODEID, &node) != ESPANK_SUCCESS)
         return -1;
-    snprintf(name, size, "%u.%u-%.10s-%u", (unsigned)job, (unsigned)step, restart ? restart : "0",
+    snprintf(name, size, "%u.%u-%.10s-%u", (unsigned)job, (unsigned)step, restart,
              (unsigned)node);
-    return strchr(name, '/') ? -1 : 0;
+    return 0;
 }
 
 static int keep_user(const struct task *task)

@@ -261,12 +261,19 @@ static int inject_mpirun(const struct task *task, const struct settings *setting
     return status;
 }
 
+/* Whether the library may go into it, as far as is known before its program is looked at. */
+static bool is_profiled(const struct task *task, const struct settings *settings)
+{
+    return is_asked(task) && task->is_program && !is_launcher(task) &&
+           check_partition(task, settings, NULL) == 0;
+}
+
 void stepd_step(spank_t spank, const struct settings *settings)
 {
     struct task task;
     struct options options;
     struct error err;
-    if (task_read(&task, spank) < 0 || !is_asked(&task) || !task.is_program || is_launcher(&task))
+    if (task_read(&task, spank) < 0 || !is_profiled(&task, settings))
         return;
     if (spool_make(&task, settings, &err) < 0)
         slurm_info("scope-profile: %s", err.text);
@@ -281,6 +288,7 @@ void stepd_task_started(spank_t spank, const struct settings *settings)
     struct error err;
     if (task_read(&task, spank) == 0 &&
         (task.is_shell || (task.is_program && is_launcher(&task))) &&
+        check_partition(&task, settings, NULL) == 0 &&
         step_entry_add_mpirun(&task, settings, &err) < 0)
         slurm_info("scope-profile: the epilog cannot merge what mpirun starts: %s", err.text);
 }
@@ -305,10 +313,10 @@ void stepd_task(spank_t spank, const struct settings *settings)
     }
 }
 
-void stepd_task_exit(spank_t spank)
+void stepd_task_exit(spank_t spank, const struct settings *settings)
 {
     struct task task;
-    if (task_read(&task, spank) == 0 && is_asked(&task) && task.is_program && !is_launcher(&task)) {
+    if (task_read(&task, spank) == 0 && is_profiled(&task, settings)) {
         task_end_note(&task);
         node_end_note(&task);
     }

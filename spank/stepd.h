@@ -19,7 +19,7 @@ void stepd_task_started(spank_t spank, const struct settings *settings);
 void stepd_task(spank_t spank, const struct settings *settings);
 
 /* Notes how a task of a profiled step ended; runs as root, with the environment of the task. */
-void stepd_task_exit(spank_t spank);
+void stepd_task_exit(spank_t spank, const struct settings *settings);
 
 /* The step is over, even if its tasks never started. */
 void stepd_exit(void);

@@ -3,7 +3,7 @@
 # What the administrator says in plugstack.conf holds for everybody who says nothing; SCOPE_PROFILE and
 # the option say otherwise. A program that cannot be profiled is none of its user's business then.
 . "$(dirname "$0")/scenario.sh"
-plan 35
+plan 36
 fresh_directory
 cp "$plugstack" "$results/plugstack.conf"
 trap 'cat "$results/plugstack.conf" >"$plugstack"; cd /; rm -rf "$work" "$results"' EXIT
@@ -88,6 +88,14 @@ speak srun -n2 --scope-profile=mpi-calls,out=mine,merge=srun
 is "$status$(find mine -name '*.h5' | wc -l)" 01 "not for who does"
 
 partition=$(as_user sinfo --noheader --format=%R | head -n 1)
+# entries: what root notes of steps
+entries() {
+    for node in 1 2; do
+        "$SP_TOP/contrib/mini-cluster" run --dir "$SP_CLUSTER" --root --node $node -- \
+            ls /run/scope-profile
+    done
+}
+before=$(entries)
 site "default=mpi-calls deny-partition=other,$partition"
 speak srun -n2
 is "$status$(profiles)$err" 00 "deny-partition=: no profile by default there"
@@ -96,6 +104,7 @@ is "$status$(profiles)" 00 "nor by request"
 like "$err" "^scope-profile: .*does not profile in partition $partition: it is run without profiling\$" \
     "which is told in one line"
 is "$(grep -c . <<<"$err")" 1 "one"
+is "$(entries)" "$before" "and root notes nothing of either step"
 
 site default=mpi-calls allow-user=nobody
 speak srun -n2

@@ -98,3 +98,31 @@ Test(spool_files, a_copy_that_was_stopped_is_made_anew)
     cr_expect_eq(spool_files_copy(spool, run, CONTAINER), 0);
     cr_expect_eq(copied(), 2);
 }
+
+static void give(const char *name, uid_t owner)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    cr_assert_eq(chown(path, owner, (gid_t)-1), 0);
+}
+
+Test(spool_files, what_cannot_be_opened_is_missed)
+{
+    enum { NOBODY = 65534 };
+    char path[128];
+    uid_t self = geteuid();
+    snprintf(path, sizeof path, "%s/w-0/rank-000001.sptrace", spool);
+    cr_assert_eq(chmod(path, 0), 0);
+    if (self == 0) { /* who may open anything */
+        give("", NOBODY);
+        give("run", NOBODY);
+        give("spool", NOBODY);
+        give("spool/w-0", NOBODY);
+        give("spool/w-0/rank-000001.sptrace", NOBODY);
+        cr_assert_eq(seteuid(NOBODY), 0);
+    }
+    int status = spool_files_copy(spool, run, CONTAINER);
+    cr_assert_eq(seteuid(self), 0);
+    cr_expect_eq(status, 0);
+    cr_expect_eq(copied(), -1, "the container is not complete");
+}
