@@ -403,15 +403,29 @@ static void print_files(const char *tool, const struct outcome *outcome)
         fprintf(stderr, " ... %s", outcome->last_file);
 }
 
+/* Why there may be no call, if something was asked for that leaves calls out. */
+static void print_filter(const char *what)
+{
+    size_t length;
+    const char *kinds = what ? options_value(what, "mpi-calls", &length) : NULL;
+    const char *start = NULL;
+    if (kinds && strncmp(kinds, "all", length) != 0)
+        fprintf(stderr, "; mpi-calls=%.*s was asked for", (int)length, kinds);
+    else if (what && (start = options_value(what, "start", &length)))
+        fprintf(stderr, "; start=%.*s was asked for", (int)length, start);
+}
+
 /* The one line of the automatic merge. */
-static void print_line(const struct outcome *outcome, const char *run_path, const char *removal)
+static void print_line(const struct outcome *outcome, const struct run *of, const char *removal)
 {
     char run[PATH_SIZE];
-    shorten(run_path, run, sizeof(run));
+    shorten(of->path, run, sizeof(run));
     if (outcome->files > 0)
         print_files("scope-profile", outcome);
     else
         fprintf(stderr, "scope-profile: %s", outcome->problem.text);
+    if (outcome->files > 0 && outcome->calls == 0)
+        print_filter(job_record_get(&of->job, "what"));
     if (outcome->coarsened != LABELS_AUTO)
         fprintf(stderr, "; so many different calls that labels tell less (labels=%s)",
                 labels_word(outcome->coarsened));
@@ -571,7 +585,7 @@ static int merge_run(const struct settings *given, struct run *run)
         merge_world(settings, run, i, outcome);
     const char *removal = remove_traces(settings, run, outcome, &err);
     if (settings->automatic) {
-        print_line(outcome, run->path, removal);
+        print_line(outcome, run, removal);
     } else if (outcome->files > 0) {
         print_files("sp-merge", outcome);
         fputc('\n', stderr);

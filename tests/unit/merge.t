@@ -127,6 +127,17 @@ for threads in 0 257 2x ''; do
     ok "--threads=$threads: status 64" exits 64 "$bin/sp-merge" -f --threads=$threads run
 done
 
+# --- nothing of what was asked for ---------------------------------------------------------------
+asked() { # WHAT TEXT: a run without a call, of which was asked WHAT
+    "$bin/make_run" none --events 0 --what "$1"
+    ok "no call of $1" exits 0 "$bin/sp-merge" --auto none
+    ok 'is told' said "^scope-profile: 4 ranks, 0 MPI calls -> ./none.h5$2\$"
+    rm -rf none none.h5
+}
+asked mpi-calls=io+wait,max-run=1G '; mpi-calls=io+wait was asked for'
+asked mpi-calls,start=paused '; start=paused was asked for'
+asked mpi-calls=all ''
+
 # --- memory -------------------------------------------------------------------------------------
 "$bin/make_run" deep -n 4 --hosts 1 --events 300000
 "$bin/make_run" varied -n 2 --hosts 1 --alike --regions 100000 --events 200000
