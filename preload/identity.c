@@ -425,7 +425,7 @@ static int create_in_world(struct trace_writer *writer, int place, int other, ui
         if (status == 0 || error != EEXIST)
             return status;
     }
-    return -1;
+    return error_set(err, "more than %d MPI programs in one task", SEQUENCE_MAX);
 }
 
 /* The step's directory in the node's spool; -1: there is none, or none that can be used. Files of

@@ -17,13 +17,18 @@
 #include "preload/likwid_snapshot.h"
 #include "schema/likwid_record.h"
 #include "schema/options.h"
+#include "schema/size_limit.h"
 
 static char markers[PATH_MAX]; /* where they go; "": nothing is counted */
 
-/* Each tab becomes the end of a line. Returns -1 if not all of it could be written. */
+/* Behind what there is; each tab becomes the end of a line. Returns -1 if not all of it could be
+ * written. */
 static int write_record(int fd, const char *record)
 {
     char part[1024];
+    off_t have = lseek(fd, 0, SEEK_END);
+    if (have < 0 || size_limit_error((uint64_t)have + strlen(record)) != 0)
+        return -1;
     while (*record) {
         size_t length = 0;
         while (record[length] && length < sizeof part) {

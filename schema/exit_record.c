@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "schema/regular_file.h"
+#include "schema/size_limit.h"
 
 #define PREFIX_LENGTH (sizeof EXIT_RECORD_PREFIX - 1)
 
@@ -94,8 +94,7 @@ void exit_record_reserve(int dirfd, const char *node)
     if (fd < 0)
         return;
     /* Behind the file's end: readers see none of it. Some file systems send SIGXFSZ all the same. */
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= EXIT_RECORD_RESERVED)
+    if (size_limit_error(EXIT_RECORD_RESERVED) == 0)
         fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_RESERVED);
     close(fd);
 }
@@ -106,7 +105,9 @@ int exit_record_append(int dirfd, const char *name, const char *line, size_t len
     int fd = open_for_appending(dirfd, name, &size);
     if (fd < 0)
         return -1;
-    int reason = size > EXIT_RECORD_FILE_MAX - (int64_t)length ? EFBIG : 0;
+    int reason = size > EXIT_RECORD_FILE_MAX - (int64_t)length
+                     ? EFBIG
+                     : size_limit_error((uint64_t)size + length);
     if (reason == 0) {
         ssize_t written = write(fd, line, length); /* one write: lines of others stay whole */
         reason = written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;

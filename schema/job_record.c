@@ -14,6 +14,7 @@
 
 #include "schema/percent.h"
 #include "schema/regular_file.h"
+#include "schema/size_limit.h"
 
 #define FIRST_LINE "scope-profile-job 1\n"
 
@@ -87,6 +88,8 @@ void job_record_add(struct job_record_text *text, const char *key, const char *v
 
 static int write_all(int fd, const char *data, size_t size)
 {
+    if ((errno = size_limit_error(size)) != 0)
+        return -1;
     while (size > 0) {
         ssize_t written = write(fd, data, size);
         if (written < 0 && errno == EINTR)

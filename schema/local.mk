@@ -23,6 +23,7 @@ libtrace_la_SOURCES = \
 	schema/run_environment.h \
 	schema/run_path.c schema/run_path.h \
 	schema/trace_format.h \
+	schema/size_limit.h \
 	schema/size_text.c schema/size_text.h \
 	schema/trace_container.c schema/trace_container.h \
 	schema/trace_outstanding.c schema/trace_outstanding.h \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "schema/regular_file.h"
+#include "schema/size_limit.h"
 
 static const size_t prefix = sizeof TRACE_CONTAINER_PREFIX - 1;
 static const size_t suffix = sizeof TRACE_CONTAINER_SUFFIX - 1;
@@ -77,6 +78,8 @@ int trace_container_announce(int fd, const char *spool)
         errno = ENAMETOOLONG;
         return -1;
     }
+    if ((errno = size_limit_error(size)) != 0)
+        return -1;
     memcpy(start.header.magic, TRACE_CONTAINER_MAGIC, sizeof start.header.magic);
     memcpy(start.spool, spool, length);
     start.header.header_size = (uint32_t)size;

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "schema/lock.h"
 #include "schema/regular_file.h"
+#include "schema/size_limit.h"
 
 enum { FS_EXT4 = 0xef53, FS_XFS = 0x58465342, FS_TMPFS = 0x01021994 };
 /* Our descriptors stay out of the way of programs that count on numbers. Every process has room for
@@ -56,17 +56,6 @@ static bool mapping_is_safe(int fd)
     }
 }
 
-/* The error number that growing the file to size would meet at the file-size limit, or 0. Asked
- * first because exceeding the limit raises SIGXFSZ. */
-static int file_size_limit(uint64_t size)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        size > limit.rlim_cur)
-        return EFBIG;
-    return 0;
-}
-
 /* Here and below, by syscall(2) and not by its own function: those are points at which pthread_cancel
  * ends a thread, which would take our locks with it. */
 static int allocate(int fd, int mode, uint64_t offset, uint64_t size)
@@ -79,7 +68,7 @@ static int allocate(int fd, int mode, uint64_t offset, uint64_t size)
  * value. */
 static int reserve(int fd, uint64_t offset, uint64_t size)
 {
-    int error = file_size_limit(offset + size);
+    int error = size_limit_error(offset + size);
     if (error)
         return error;
     sigset_t xfsz, old;
@@ -100,7 +89,7 @@ static int reserve(int fd, uint64_t offset, uint64_t size)
 static int write_at(int fd, const void *data, size_t size, uint64_t offset)
 {
     const unsigned char *p = data;
-    if (file_size_limit(offset + size))
+    if (size_limit_error(offset + size))
         return EFBIG;
     while (size > 0) {
         ssize_t n = syscall(SYS_pwrite64, fd, p, size, (off_t)offset);

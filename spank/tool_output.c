@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OTHER = 3, OTHERS = 4096 }; /* descriptors: slurmstepd has some dozens */
+#include "schema/descriptors.h"
+
+enum { FIRST_OTHER = 3, LOOK_MS = 2, DYING_MS = 100 };
 
 static _Noreturn void be_tool(const char *const *arguments, char *const *environment, int output)
 {
@@ -23,8 +25,7 @@ static _Noreturn void be_tool(const char *const *arguments, char *const *environ
     dup2(null, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    for (int fd = FIRST_OTHER; fd < OTHERS; fd++)
-        close(fd);
+    descriptors_close_from(FIRST_OTHER);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(arguments[0], (char *const *)arguments, environment);
@@ -61,23 +62,38 @@ static bool read_to_end(int fd, int64_t deadline, char *text, size_t size)
     return false;
 }
 
+/* A process that is asleep in a file system which hangs does not even end when it is killed. */
+static bool has_ended_by(pid_t child, int64_t deadline, int *status)
+{
+    for (;;) {
+        pid_t got = waitpid(child, status, WNOHANG);
+        if (got == child)
+            return true;
+        if ((got < 0 && errno != EINTR) || now_ms() >= deadline)
+            return false;
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
 int tool_output_read(const char *const *arguments, char *const *environment, int limit_ms,
                      char *text, size_t size, struct error *err)
 {
-    int ends[2], status = 0;
+    int64_t deadline = now_ms() + limit_ms;
+    int ends[2], status = -1;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_set(err, "%s cannot be started: %s", arguments[0], strerror(errno));
     pid_t child = fork();
     if (child == 0)
         be_tool(arguments, environment, ends[1]);
     close(ends[1]);
-    bool is_whole = child > 0 && read_to_end(ends[0], now_ms() + limit_ms, text, size);
+    bool is_whole = child > 0 && read_to_end(ends[0], deadline, text, size);
     close(ends[0]);
-    if (child > 0 && !is_whole)
+    bool has_ended = is_whole && has_ended_by(child, deadline, &status);
+    if (child > 0 && !has_ended) {
         kill(child, SIGKILL);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (is_whole && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        has_ended_by(child, now_ms() + DYING_MS, &status);
+    }
+    if (has_ended && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return error_set(err, "%s is not there", arguments[0]);

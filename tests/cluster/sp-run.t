@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Without Slurm: sp-run gives the same profile of a program that mpirun starts.
 . "$(dirname "$0")/scenario.sh"
-plan 39
+plan 40
 fresh_directory
 
 # profiled MPI MPIRUN...: the program's calls are all in one file
@@ -34,6 +34,11 @@ passes "exit status 3: there is a merged file" test -f "$(echo scope-profile-*.h
 passes "exit status 3: with every call up to the end" \
     "$SP_PYTHON" "$programs/compare_tally.py" "$(echo scope-profile-*.h5)" .
 rm -rf tally.* scope-profile-*
+# MPI libraries cannot live there: a command that comes as far as its run directory.
+run bash -c '(ulimit -f 0; exec sp-run mpi-calls -- bash -c "mkdir \"\$SCOPE_PROFILE_RUN\"; exit 7") 2>&1 |
+    cat; exit "${PIPESTATUS[0]}"'
+is "$status" 7 "where no file may be written: its exit status all the same"
+rm -rf scope-profile-*
 # One process without mpirun.
 run sp-run mpi-calls -- ./death segv
 is "$status" 139 "a program that dies by SIGSEGV: 128 + 11"

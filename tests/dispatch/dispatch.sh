@@ -60,6 +60,20 @@ recorded() {
 
 closed="phase 4 stopped 0 dropped 0"
 
+# --- the limit of a file's size --------------------------------------------------------------------
+# Who writes beyond it gets SIGXFSZ. Nothing of ours may, wherever the limit lies.
+for limit in 0 1 8 100; do
+    directory=$work/limit-$limit
+    messages=$(
+        ulimit -f "$limit"
+        run LD_PRELOAD="$preload" SCOPE_PROFILE_RUN="$directory" "$programs/program" every 2>&1 >/dev/null
+        echo "$?"
+    )
+    is "${messages##*$'\n'}" 0 "ulimit -f $limit: the program ends as without us"
+    [[ $(wc -l <<<"$messages") -le 2 ]]
+    result $? "ulimit -f $limit: in one line at most"
+done
+
 # --- arguments ------------------------------------------------------------------------------------
 plainly "$programs/program" every
 is "$status$messages" 0 "the stand-in serves without us"

@@ -132,6 +132,7 @@ Test(tool_output, what_it_prints_within_bounds)
     cr_expect_eq(run("exit 3", 60000, text, sizeof text), -1);
     cr_expect_eq(run("kill -SEGV $$", 60000, text, sizeof text), -1);
     cr_expect_eq(run("exec sleep 1000", 50, text, sizeof text), -1, "it is killed");
+    cr_expect_eq(run("exec sleep 1000 >&-", 50, text, sizeof text), -1, "also when it is silent");
     cr_expect_eq(run("while :; do echo 0123456789; done", 60000, text, sizeof text), -1);
     const char *const nothing[] = {"/nowhere/tool", NULL};
     char *none[] = {NULL};
