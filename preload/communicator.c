@@ -363,3 +363,8 @@ uint64_t communicator_hash_runs(const struct trace_rank_run *runs, uint32_t coun
 {
     return communicator_hash(runs, count * sizeof *runs);
 }
+
+void communicator_forked(void)
+{
+    table_lock = 0;
+}

@@ -83,4 +83,7 @@ uint64_t communicator_hash_runs(const struct trace_rank_run *runs, uint32_t coun
  */
 uint32_t communicator_runs(const int *ranks, uint32_t count, struct trace_rank_run *runs);
 
+/* In the child of fork(): whoever held the table's lock is not there. */
+void communicator_forked(void);
+
 #endif

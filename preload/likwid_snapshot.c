@@ -176,4 +176,5 @@ void likwid_snapshot_drop(void)
     kept.is_over = true;
     kept.take = NULL;
     kept.entries = NULL;
+    kept.lock = 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/dispatch.h"
@@ -58,6 +59,7 @@ uint32_t memo_generation = 1;
 static struct {
     enum state state;
     struct trace_writer writer;
+    long pid;                        /* of the process whose trace it is */
     uint64_t sync_ticks;             /* between two sync points */
     uint64_t run_gap;                /* ticks */
     bool each_poll;                  /* polls=all */
@@ -108,7 +110,13 @@ void recorder_cancel(void)
     __atomic_store_n(&recorder.state, STATE_IDLE, __ATOMIC_RELEASE);
 }
 
-/* In the child of fork() nothing may touch the parent's trace. */
+/* Not so in the child of a clone(2) that no fork() of libc's has made, and told us of. */
+static bool is_ours(void)
+{
+    return recorder_is_open() && syscall(SYS_getpid) == recorder.pid;
+}
+
+/* In the child of fork() nothing may touch the parent's trace, nor wait for its other threads. */
 static void forked(void)
 {
     struct recorder_thread *thread = recorder_thread;
@@ -117,6 +125,8 @@ static void forked(void)
     request_forked();
     likwid_regions_drop();
     likwid_snapshot_drop();
+    communicator_forked();
+    recorder.threads_lock = recorder.counted.lock = 0;
     recorder.state = STATE_OVER;
     recorder_thread = NULL;
 }
@@ -127,7 +137,7 @@ static void thread_ended(void *data)
 {
     struct recorder_thread *thread = data;
     recorder_thread = NULL;
-    if (!recorder_is_open())
+    if (!is_ours())
         return;
     uint64_t signals = lock_take_hold(&recorder.threads_lock);
     if (!recorder_is_open()) {
@@ -150,7 +160,7 @@ static void thread_ended(void *data)
  * window. A program that knows sessions alone has no MPI_Finalize. */
 __attribute__((destructor)) static void end_at_exit(void)
 {
-    if (!recorder_is_open())
+    if (!is_ours())
         return;
     likwid_regions_end();
     if (recorder.sessions_over) {
@@ -332,6 +342,7 @@ void recorder_open(const struct recorder_world *world, enum mpi_function functio
         return;
     }
     trace_writer_sync(&recorder.writer, &now);
+    recorder.pid = syscall(SYS_getpid);
     recorder.sync_ticks = ticks_per_second(before, &now);
     recorder.run_gap = recorder.sync_ticks / (SYNC_NS / RUN_GAP_NS);
     recorder.each_poll = world->each_poll;

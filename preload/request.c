@@ -626,6 +626,7 @@ static void forget_all(struct shard *shard)
 void request_forked(void)
 {
     areas = (struct request_areas){0};
+    shown_lock = 0;
     for (size_t i = 0; i < SHOWN_CHUNKS; i++)
         shown[i] = NULL;
     for (uint32_t i = 0; i < SHARDS; i++)

@@ -231,6 +231,8 @@ profiled "$programs/program" threads
 is "$(list state)" "$closed streams 9" "one stream for each thread, nothing dropped"
 profiled "$programs/program" fork
 is "$(list state)" "$closed streams 1" "the child of fork leaves the parent's trace alone"
+profiled "$programs/program" clone
+is "$(list state)" "$closed streams 1" "so does a child that no fork of libc has made"
 profiled "$programs/program" kill
 is "$status" 137 "SIGKILL is SIGKILL"
 is "$(list counts)" "$output" "each call that had ended before SIGKILL is there"
@@ -242,7 +244,7 @@ recorded "MPI_Abort" 42
 
 # Where a trace is not mapped it is written when a window is full, and before the end.
 place=$work/buffered
-for scenario in plain threads fork; do
+for scenario in plain threads fork clone; do
     profiled "$programs/program" "$scenario"
     recorded "$scenario, written by hand"
 done

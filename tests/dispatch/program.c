@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +519,21 @@ static void forks(void)
     printf("send 11\n");
 }
 
+/* A child that libc does not know of, and which libc's exit() ends. */
+static void clones(void)
+{
+    int status;
+    init();
+    send_some(5);
+    long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0)
+        exit(0);
+    expect(waitpid((pid_t)child, &status, 0) == child && status == 0, "the child did not end well");
+    send_some(6);
+    finalize();
+    printf("send 11\n");
+}
+
 static void killed(void)
 {
     init();
@@ -707,6 +723,7 @@ static const struct {
     {"callback", callback},   {"recursion", recursion},
     {"longjmp", longjmp_out}, {"requests", requests},
     {"threads", threads},     {"fork", forks},
+    {"clone", clones},
     {"kill", killed},         {"exit", exits},
     {"abort", aborts},        {"descriptors", descriptors},
     {"few", few_descriptors}, {"plain", plain},
