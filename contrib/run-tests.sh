@@ -469,13 +469,14 @@ wait "${background[@]}"
 background=()
 install_mpis
 
+heading "Scenarios under MPI libraries and with mpi4py"
+run_libraries
+
 aarch64_log=$build/logs/aarch64.log distcheck_log=$build/logs/distcheck.out
 beside "$aarch64_log" check_aarch64
 
 heading "make check"
 check "$build/native" ''
-# It would have made what the tests are made of, at the same time.
-beside "$distcheck_log" distcheck
 
 heading "Fuzzing for $fuzz_seconds s"
 fuzz
@@ -487,8 +488,8 @@ else
     failure "configuring with sanitizers"
 fi
 
-heading "Scenarios under MPI libraries and with mpi4py"
-run_libraries
+# The other scenarios wait for a third of the time.
+beside "$distcheck_log" distcheck
 
 heading "Scenarios on Slurm clusters of two hosts"
 run_clusters

@@ -87,16 +87,21 @@ is "$(find array -type f -printf '%h %f\n' | sed 's/-[0-9]*\.0\.h5/-JOB.0.h5/' |
     "array/$array-0 scope-profile-JOB.0.h5 array/$array-1 scope-profile-JOB.0.h5" \
     "the tasks of an array"
 
+# second_world: JOB.STEP of the profile of a run's second world. srun says nothing where the epilog was
+# faster.
+second_world() {
+    settle
+    listing . | tr ' ' '\n' | sed -n 's/^scope-profile-\([0-9]*\.0\)-2\.h5$/\1/p'
+}
 run srun -N1 -n1 --mpi=none "$what" bash -c './speaker; ./speaker'
-two=$(sed -n 's/.*scope-profile-\(.*\)\.h5$/\1/p' <<<"$err")
-settle
+two=$(second_world)
 is "$(ranks_of "$two") $(ranks_of "$two-2") $(find . -path "./scope-profile-$two*" -name '*.sptrace')" \
     "1 1 " "two MPI programs in one task: a profile of each"
+rm -f "scope-profile-$two"*.h5
 
 # Without PMI each task is a world of its own. What it says need not be UTF-8.
 run srun --mpi=none "$what" -N1 -n1 ./speaker : -N1 -n1 ./speaker
-settle # srun says nothing where the epilog was faster
-het=$(listing . | tr ' ' '\n' | sed -n 's/^scope-profile-\([0-9]*\.0\)-2\.h5$/\1/p')
+het=$(second_world)
 is "$(listing . | tr ' ' '\n' | grep "${het:-nothing}" | xargs)" \
     "scope-profile-$het-2.h5 scope-profile-$het.h5" \
     "both components of a heterogeneous job"
